@@ -1,0 +1,109 @@
+# Makefile - builds, tests, drills; `make help` lists the targets
+# SPDX-License-Identifier: MIT
+#
+# V=1 shows the commands, SAN=1 adds ASan and UBSan, SAN=thread TSan,
+# CC=clang works. Everything made goes to $(BUILD), nothing else is touched.
+BUILD  ?= build
+CC     ?= cc
+MPICC  ?= mpicc
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wformat=2 -Wwrite-strings
+BASE := -std=gnu11 $(WARN) -I. -Iworkloads/include -D_GNU_SOURCE \
+	$(if $(WERROR),-Werror)
+ifeq ($(SAN),1)
+BASE += -fsanitize=address,undefined -fno-omit-frame-pointer
+else ifeq ($(SAN),thread)
+BASE += -fsanitize=thread -fno-omit-frame-pointer
+endif
+
+Q   := $(if $(V),,@)
+say  = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
+obj  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+CORE_SRC  := $(sort $(wildcard harness/core/*.c))
+AGENT_SRC := $(sort $(filter-out %/main.c,$(wildcard harness/agent/*.c)) \
+	$(wildcard injectors/*.c) \
+	$(filter-out injectors/hooks/%,$(wildcard injectors/*/*.c)))
+CTRL_SRC  := $(sort $(filter-out %/main.c,$(wildcard harness/lab/*.c \
+	harness/engine/*.c harness/lua/*.c harness/measure/*.c \
+	harness/cli/*.c reports/*.c)))
+UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
+UNIT      := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+HELP_SRC  := $(sort $(wildcard tests/support/*.c))
+
+CTRL_PKG  := lua5.4 yaml-0.1 libuv jansson libnl-3.0 libnl-route-3.0
+PKG_CFLAGS := $(shell pkg-config --cflags $(CTRL_PKG) 2>/dev/null)
+CTRL_LIBS := $(shell pkg-config --libs $(CTRL_PKG) 2>/dev/null) -lxxhash -lm
+# The agent is copied to hosts that have nothing: libc only, the rest static.
+AGENT_LIBS := -Wl,-Bstatic -luv_a -ljansson -lxxhash -Wl,-Bdynamic -lpthread -ldl
+
+all: $(BUILD)/faultdrill $(BUILD)/faultdrill-agent workloads hooks ## build everything
+
+$(BUILD)/flags: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(CC) $(BASE) $(CFLAGS)' | cmp -s - $@ || \
+		echo '$(CC) $(BASE) $(CFLAGS)' > $@
+
+# The build id that both ends of a connection compare.
+$(BUILD)/build_id.h: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)id=$$(cat harness/core/*.[ch] harness/agent/*.[ch] injectors/*.[ch] \
+		injectors/*/*.[ch] workloads/include/faultdrill/*.h 2>/dev/null \
+		| sha256sum | cut -c1-16); \
+	ver=$$(git describe --always --tags 2>/dev/null || echo unknown); \
+	printf '#define DRILL_BUILD_ID "%s"\n#define DRILL_VERSION "%s"\n' \
+		"$$id" "$$ver" | cmp -s - $@ || \
+	printf '#define DRILL_BUILD_ID "%s"\n#define DRILL_VERSION "%s"\n' \
+		"$$id" "$$ver" > $@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(BUILD)/build_id.h
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(PKG_CFLAGS) -I$(BUILD) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libcore.a: $(call obj,$(CORE_SRC))
+$(BUILD)/libagent.a: $(call obj,$(AGENT_SRC))
+$(BUILD)/libctrl.a: $(call obj,$(CTRL_SRC))
+$(BUILD)/libsupport.a: $(call obj,$(HELP_SRC))
+$(BUILD)/lib%.a:
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/faultdrill: $(call obj,harness/cli/main.c) $(BUILD)/libctrl.a \
+		$(BUILD)/libagent.a $(BUILD)/libcore.a
+	$(call say,LD)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CTRL_LIBS)
+
+$(BUILD)/faultdrill-agent: $(call obj,harness/agent/main.c) \
+		$(BUILD)/libagent.a $(BUILD)/libcore.a
+	$(call say,LD)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+
+$(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libsupport.a \
+		$(BUILD)/libctrl.a $(BUILD)/libagent.a $(BUILD)/libcore.a
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $< \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+		$(CTRL_LIBS) -lcheck -lrt -lpthread
+
+.PHONY: all workloads hooks check unit help clean FORCE
+workloads:
+hooks:
+
+unit: $(UNIT)			## run the unit tests
+	$(Q)tests/run $(UNIT)
+
+check: all $(UNIT)		## run all tests (as root: all of them)
+	$(Q)BUILD=$(BUILD) tests/run $(UNIT) $(sort $(wildcard tests/e2e/*.sh))
+
+clean:				## remove what was built
+	rm -rf $(BUILD)
+
+help:				## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,51 @@
+/* proto.h - what the controller and an agent say to each other
+ * SPDX-License-Identifier: MIT
+ *
+ * Frames (frame.h), each an object with a string "kind". The agent speaks first
+ * (hello). Anything unknown, out of order or ill-typed ends the connection with
+ * a reason; then the agent reverts. Times named h_ns are CLOCK_MONOTONIC_RAW of
+ * the host; the controller turns them into t_s (clock.h).
+ *
+ *   agent -> controller
+ *   hello     build, host, pid, boot_id, provider   first, once
+ *   pong      n, h_ns                               answers ping at once
+ *   probed    fault, ok, reason                     one for each fault of plan
+ *   planned   trial                                 the plan is held and armed
+ *   event     event {kind, h_ns, u_ns, ...}         section 12 of the design
+ *   fired     fault, count                          so others know it is spent
+ *   reverted  fault, state ("clean"|"dirty"|"irreversible"), reason
+ *   snapshot  when, entries {class: [line, ...]}
+ *   ended     trial, dirty [..]                     answers trial.end
+ *   dirty     records [..]                          found left over, any time
+ *   error     reason                                ours; the trial is lost
+ *
+ *   controller -> agent
+ *   welcome   build, run, host, state, lease_ns, renew_ns, cgroup, netns_pid
+ *   ping      n
+ *   probe     faults [fault, ...]                   changes nothing
+ *   plan      trial, role, dir, ranks, faults [fault, ...]
+ *   renew     (nothing)                             renews the lease
+ *   placed    attempt, ranks [{rank, host}, ...]    where ranks are now
+ *   event     event                                 for triggers on other hosts
+ *   fire      fault                                 manual and remote triggers
+ *   spent     fault, count                          fired elsewhere
+ *   revert    fault                                 end of duration, or story
+ *   snapshot  when ("before"|"after")
+ *   trial.end trial
+ *   bye
+ *
+ * A fault: {name, injector, args {}, target {kind, is [name or number, ...],
+ * hosts [..]}, at {...}, duration_ns | null, refire, follow, form}; see
+ * plan.h of the agent for "at".
+ */
+#ifndef DRILL_PROTO_H
+#define DRILL_PROTO_H
+
+/* Changes whenever the meaning of a message does; the hello compares this and
+ * the build id. */
+#define DRILL_PROTO "faultdrill.agent/1"
+
+/* "git describe" and a hash of the sources; defined by the build. Borrowed. */
+const char *drill_build_id(void);
+
+#endif

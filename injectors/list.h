@@ -1,0 +1,9 @@
+/* list.h - every injector, in name order; included by registry.c only
+ * SPDX-License-Identifier: MIT
+ */
+DRILL_INJECTOR(collective_delay)
+DRILL_INJECTOR(collective_hang)
+DRILL_INJECTOR(host_freeze)
+DRILL_INJECTOR(host_kill)
+DRILL_INJECTOR(host_stop)
+DRILL_INJECTOR(null_noop)
