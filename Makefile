@@ -40,7 +40,29 @@ CTRL_LIBS := $(shell pkg-config --libs $(CTRL_PKG) 2>/dev/null) -lxxhash -lm
 # The agent is copied to hosts that have nothing: libc only, the rest static.
 AGENT_LIBS := -Wl,-Bstatic -luv_a -ljansson -lxxhash -Wl,-Bdynamic -lpthread -ldl
 
-all: $(BUILD)/faultdrill $(BUILD)/faultdrill-agent workloads hooks ## build everything
+# Packages first, in a make of their own: pkg-config is asked when this file is
+# read, so what was missing then would still be missing.
+ifndef DRILL_DEPS
+all drill: ## build everything; drill: break a real training run, show its cost
+	$(Q)harness/deps.sh build
+	$(Q)$(MAKE) --no-print-directory DRILL_DEPS=build $@
+check bench lint unit: ## check: run all tests (as root: all of them)
+	$(Q)harness/deps.sh check
+	$(Q)$(MAKE) --no-print-directory DRILL_DEPS=check $@
+else
+all: $(BUILD)/faultdrill $(BUILD)/faultdrill-agent workloads hooks
+
+drill: all
+	$(Q)$(BUILD)/faultdrill run scenarios/host/rank_killed.lua
+
+unit: $(UNIT)
+	$(Q)BUILD=$(BUILD) tests/run $(UNIT)
+
+check: all $(UNIT)
+	$(Q)BUILD=$(BUILD) tests/run $(UNIT) $(sort $(wildcard tests/lint/*.sh)) \
+		$(sort $(wildcard tests/e2e/*.sh)) \
+		$(sort $(wildcard tests/browser/*.sh))
+endif
 
 $(BUILD)/flags: FORCE
 	$(Q)mkdir -p $(@D)
@@ -90,20 +112,27 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libsupport.a \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
 		$(CTRL_LIBS) -lcheck -lrt -lpthread
 
-.PHONY: all workloads hooks check unit help clean FORCE
+.PHONY: all drill workloads hooks check unit bench lint format install help clean FORCE
 workloads:
 hooks:
 
-unit: $(UNIT)			## run the unit tests
-	$(Q)tests/run $(UNIT)
+install: all ## copy the program and its parts below $(PREFIX)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/faultdrill \
+		$(DESTDIR)$(PREFIX)/share/faultdrill
+	install $(BUILD)/faultdrill $(DESTDIR)$(PREFIX)/bin
+	install $(BUILD)/faultdrill-agent $(BUILD)/launch $(BUILD)/launch-rank \
+		$(BUILD)/train $(BUILD)/libfaultdrill-mpi.so \
+		$(DESTDIR)$(PREFIX)/lib/faultdrill
+	cp -a $(BUILD)/softcuda $(DESTDIR)$(PREFIX)/lib/faultdrill/
+	cp -a scenarios $(DESTDIR)$(PREFIX)/share/faultdrill/
 
-check: all $(UNIT)		## run all tests (as root: all of them)
-	$(Q)BUILD=$(BUILD) tests/run $(UNIT) $(sort $(wildcard tests/e2e/*.sh))
+format: ## lay out the sources with clang-format
+	clang-format -i $$(git ls-files '*.c' '*.h')
 
-clean:				## remove what was built
+clean: ## remove what was built
 	rm -rf $(BUILD)
 
-help:				## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+help: ## list the targets
+	@sed -n 's/^\([a-z ]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
