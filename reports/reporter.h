@@ -1,0 +1,83 @@
+/* reporter.h - the writers of reports, and what they read
+ * SPDX-License-Identifier: MIT
+ *
+ * A reporter turns one finished run into one file or one page of text. It
+ * measures nothing: run.json (design section 10) with the measured part of
+ * measure.h says all, events.jsonl gives evidence and host names. Whatever is
+ * absent is left out or named as unknown, never guessed.
+ *
+ * Beyond the fields of design section 10 these are used where present, times
+ * on the drill's clock (the t_s of events.jsonl), costs in rank-seconds:
+ *
+ *   run.repeat                 the command line that repeats the run
+ *   run.expectations[].why     a sentence when it could not be judged
+ *   run.lab.rates              {usd_per_rank_hour, kwh_per_rank_hour}
+ *   run.lab.hosts              a number, or [{name, spare, domains {..}}, ..]
+ *   run.skips[]                {needs, host, what}: "needs X on host Y"
+ *   run.dirty[]                {what, command}: what finishes the job
+ *   run.baseline               as measure.h: stages, wall_rank_s
+ *   run.noise_floor_rank_s     largest |lost| of the null trials
+ *   trials[].snapshot          {equal, classes {name: n}, differences [..]}
+ *   trials[].undo              {opened, closed}
+ *   trials[].view              for drawing; json.c leaves it out of run.json:
+ *     begin_s, end_s           J0 and J1
+ *     lanes[slot]              [[begin_s, end_s, "useful"], ...], gapless
+ *     hosts[slot]              [[begin_s, "h0"], ...] where the slot was
+ *     series                   {begin_s, step_s, useful [..], redone [..],
+ *                              high [..]}: steps a second, highest step
+ *   incidents[].instants.X     {t_s, host, uncertainty_s} or the bare t_s
+ *   incidents[].args           {parameter: as asked}
+ *   incidents[].made_of        {category: rank-s}, sums to lost_compute_rank_s
+ *   incidents[].time_to_X_why  why it is null: "never", "not_applicable"
+ */
+#ifndef DRILL_REPORTER_H
+#define DRILL_REPORTER_H
+
+#include "harness/core/err.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* One finished run. All borrowed for the call. */
+struct drill_report {
+	json_t *run;	 /* object, schema faultdrill.run/1 */
+	json_t *events;	 /* array; NULL when there are none */
+	const char *dir; /* the run's folder, to name its files; may be NULL */
+	int trial;	 /* index in trials[] to show; -1: the worst */
+	bool colour;	 /* terminal only: see drill_report_colour */
+};
+
+struct drill_reporter {
+	const char *name; /* "html" */
+	const char *doc;  /* one sentence with a full stop */
+	const char *file; /* in the run's folder: "report.html"; NULL: none */
+	int (*write)(const struct drill_report *report, FILE *to,
+		     struct drill_err *err);
+};
+
+/* Ends with NULL; borrowed, lives for ever. */
+const struct drill_reporter *const *drill_reporters(void);
+
+/* NULL when unknown; then @err names the nearest. */
+const struct drill_reporter *drill_reporter_find(const char *name,
+						 struct drill_err *err);
+
+/* Writes the reporter's file into report->dir: beside it first, then renamed,
+ * so that a reader never sees half a page. */
+int drill_report_save(const struct drill_reporter *reporter,
+		      const struct drill_report *report, struct drill_err *err);
+
+/* Several scenarios as one JUnit file; @reports has @n finished runs. */
+int drill_junit_write(const struct drill_report *reports, int n, FILE *to,
+		      struct drill_err *err);
+
+/* Colour goes to a terminal only, never with NO_COLOR set or TERM=dumb. */
+bool drill_report_colour(FILE *to);
+
+extern const struct drill_reporter drill_report_terminal;
+extern const struct drill_reporter drill_report_json;
+extern const struct drill_reporter drill_report_junit;
+extern const struct drill_reporter drill_report_html;
+
+#endif
