@@ -110,7 +110,10 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libsupport.a \
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $< \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-		$(CTRL_LIBS) -lcheck -lrt -lpthread
+		$(CTRL_LIBS) -lcheck -lsubunit -lm -lrt -lpthread
+
+# Test objects are kept: they are no intermediate files.
+.SECONDARY:
 
 .PHONY: all drill workloads hooks check unit bench lint format install help clean FORCE
 workloads:

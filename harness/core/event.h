@@ -12,6 +12,11 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/* Fields are written "name:type", separated by blanks. Types: i integer, n
+ * number, f number or "nan", "inf", "-inf", s string, b boolean, t boolean or
+ * null, l string or list of strings, o object, a list, x anything; longer than
+ * one letter: one of these words, "baseline|null|fault". Fields that are not in
+ * the table may be there and are kept. */
 struct drill_event_kind {
 	const char *name;    /* "step.begin" */
 	const char *needs;   /* "step:i rank:i": fields it must carry, typed */
@@ -21,6 +26,9 @@ struct drill_event_kind {
 
 /* Ends with a NULL name. Borrowed, lives for ever. */
 const struct drill_event_kind *drill_event_kinds(void);
+
+/* The fields that every kind may carry; kind and t_s it must. Borrowed. */
+const char *drill_event_common(void);
 
 /* 0, or -EINVAL with what is wrong: unknown kind, missing or ill-typed field. */
 int drill_event_check(json_t *event, struct drill_err *err);

@@ -48,4 +48,7 @@
 /* "git describe" and a hash of the sources; defined by the build. Borrowed. */
 const char *drill_build_id(void);
 
+/* "git describe" alone, for people. Borrowed. */
+const char *drill_version(void);
+
 #endif
