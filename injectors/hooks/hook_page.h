@@ -3,7 +3,7 @@
  *
  * TRIALDIR/<host>/hooks.page, made by the host's agent before the job starts:
  * a regular file of exactly sizeof(struct drill_hook_page) bytes, mode 0600,
- * owned by the user the job runs as, holes where nothing was written. A hook
+ * owned by the user the job runs as, allocated in full. A hook
  * finds it by FAULTDRILL_HOOKS, checks owner, mode, size and version, and maps
  * it shared. Anything wrong: the hook says so once on stderr, stays passive,
  * and the program runs as without it. The FIFO `wake` beside the page gets one
@@ -18,8 +18,8 @@
  *
  * An entry is written while it is FREE and published by `state`:
  *
- *   HOLD   FREE > ARMED > HELD (the hook, at the exact point; it wakes the
- *          agent) > RELEASED (the agent, once the fault is in force) or
+ *   HOLD   FREE > ARMED > CLAIMED > HELD (the hook, at the exact point; it
+ *          wakes the agent) > RELEASED (the agent, once the fault is in force) or
  *          EXPIRED (nobody released within hold_max_ns)
  *   DELAY  FREE > IN_FORCE > FREE: each matching call takes delay_ns longer
  *   HANG   FREE > IN_FORCE > FREE: a matching call does not return until then
@@ -87,6 +87,7 @@ enum drill_hook_where {
 enum drill_hook_state {
 	DRILL_HOOK_FREE,
 	DRILL_HOOK_ARMED,
+	DRILL_HOOK_CLAIMED, /* for the moment until HELD */
 	DRILL_HOOK_HELD,
 	DRILL_HOOK_RELEASED,
 	DRILL_HOOK_EXPIRED,
@@ -184,8 +185,8 @@ struct drill_hook_page {
 	int64_t created_ns;
 	char build[64];		/* of the agent */
 	_Alignas(64) _Atomic uint32_t armed; /* bits of words with an entry */
+	_Atomic uint32_t taken;	  /* bits of entries that are not FREE */
 	_Atomic uint32_t waits;	  /* hooks stamp entry and exit of each call */
-	_Atomic uint32_t generation; /* of the entries, for readers */
 	_Atomic uint32_t refused; /* processes that found no slot */
 	_Alignas(4096) struct drill_hook_entry entry[DRILL_HOOK_ENTRIES];
 	_Alignas(4096) struct drill_hook_slot slot[DRILL_HOOK_SLOTS];

@@ -16,7 +16,7 @@
 
 struct drill_hooks {
 	struct drill_hook_page *page; /* mapped; drill_hooks_close */
-	uint64_t own_ticks_per_s;     /* 0: ticks of the page are raw ns */
+	uint64_t ticks_per_s;	      /* as checked when it was opened */
 };
 
 /* Makes @path (must not exist) and maps it. */
