@@ -26,7 +26,8 @@ obj  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 CORE_SRC  := $(sort $(wildcard harness/core/*.c))
 AGENT_SRC := $(sort $(filter-out %/main.c,$(wildcard harness/agent/*.c)) \
 	$(wildcard injectors/*.c) \
-	$(filter-out injectors/hooks/%,$(wildcard injectors/*/*.c)))
+	$(filter-out injectors/hooks/%,$(wildcard injectors/*/*.c)) \
+	injectors/hooks/hooks.c injectors/hooks/hook_words.c)
 CTRL_SRC  := $(sort $(filter-out %/main.c,$(wildcard harness/lab/*.c \
 	harness/engine/*.c harness/lua/*.c harness/measure/*.c \
 	harness/cli/*.c reports/*.c)))
