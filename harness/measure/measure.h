@@ -37,6 +37,8 @@
  *             workload {name steps final_state baseline_state state_equal
  *                       tokens throughput}
  *             segments[] {slot from_s to_s category}
+ *             baseline_cut {category: rank_s} what the baseline took to do
+ *                       the same work, by category: Rb_c(W)
  *             throughput[] {t_s step tokens steps_per_s tokens_per_s}
  *             attempt_list[] {attempt from_s to_s reason}
  *             incidents[] fault injector class fidelity target natural outcome
@@ -49,6 +51,8 @@
  *               time_to_detect_lower_s; phases {detect blame stop allocate
  *               start connect restore first_step redo settle}
  *               lost_{compute,alone,any}_rank_s shared below_noise
+ *               made_of {category: rank_s} its share of each, sums to
+ *                       lost_compute_rank_s
  *               cost {rank_s steps tokens money currency kwh kwh_from}
  *               reverted (true | false | "irreversible")
  *   false_alarms is a count; they stand in false_alarm_list[] {by t_s what}.
