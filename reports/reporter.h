@@ -6,29 +6,17 @@
  * measure.h says all, events.jsonl gives evidence and host names. Whatever is
  * absent is left out or named as unknown, never guessed.
  *
- * Beyond the fields of design section 10 these are used where present, times
- * on the drill's clock (the t_s of events.jsonl), costs in rank-seconds:
- *
- *   run.repeat                 the command line that repeats the run
- *   run.expectations[].why     a sentence when it could not be judged
- *   run.lab.rates              {usd_per_rank_hour, kwh_per_rank_hour}
- *   run.lab.hosts              a number, or [{name, spare, domains {..}}, ..]
- *   run.skips[]                {needs, host, what}: "needs X on host Y"
- *   run.dirty[]                {what, command}: what finishes the job
- *   run.baseline               as measure.h: stages, wall_rank_s
- *   run.noise_floor_rank_s     largest |lost| of the null trials
- *   trials[].snapshot          {equal, classes {name: n}, differences [..]}
- *   trials[].undo              {opened, closed}
- *   trials[].view              for drawing; json.c leaves it out of run.json:
- *     begin_s, end_s           J0 and J1
- *     lanes[slot]              [[begin_s, end_s, "useful"], ...], gapless
- *     hosts[slot]              [[begin_s, "h0"], ...] where the slot was
- *     series                   {begin_s, step_s, useful [..], redone [..],
- *                              high [..]}: steps a second, highest step
- *   incidents[].instants.X     {t_s, host, uncertainty_s} or the bare t_s
- *   incidents[].args           {parameter: as asked}
- *   incidents[].made_of        {category: rank-s}, sums to lost_compute_rank_s
- *   incidents[].time_to_X_why  why it is null: "never", "not_applicable"
+ * Beyond design section 10 and measure.h these are used where present:
+ *   run.repeat               the command line that repeats the run
+ *   run.skips[]              {needs, host}: "needs X on host Y"
+ *   run.dirty[]              {what, command}: what finishes the job
+ *   run.expectations[]       unit, limit_value (the limit in that unit, when
+ *                            it is more than a literal), why (not judged)
+ *   run.lab.hosts            a number, or [{name, spare, domains {..}}, ..]
+ *   run.lab.rates            {usd_per_rank_hour, kwh_per_rank_hour}
+ *   trials[].snapshot        {equal, classes {name: n}, differences [..]}
+ *   trials[].undo            {opened, closed}
+ *   incidents[].args         {parameter: as asked}
  */
 #ifndef DRILL_REPORTER_H
 #define DRILL_REPORTER_H
