@@ -56,8 +56,7 @@ const char *drill_state_dir(const char *option, char *buf, int size);
 
 /* Creates the journal of @run on @host (mode 0600, directories made as needed),
  * allocates and locks it, everything durable before it returns. No room:
- * -ENOSPC with a text that says what to free. One that already exists: -EEXIST.
- * Yours: drill_journal_close. */
+ * -ENOSPC with a text that says what to free. Yours: drill_journal_close. */
 int drill_journal_open(const char *state_dir, const char *run, const char *host,
 		       struct drill_journal **ret, struct drill_err *err);
 

@@ -1,0 +1,90 @@
+/* lock.c - one drill a host: a lock at a fixed place, whatever --state says
+ * SPDX-License-Identifier: MIT
+ *
+ * flock, not fcntl: it belongs to the open file, so the keeper that inherits
+ * the descriptor goes on holding it while it reverts for a dead agent.
+ */
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char who[] = "lock";
+
+/* A directory of ours: in /tmp somebody else may have made one to catch us. */
+static int make_dir(const char *path, struct drill_err *err)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return drill_err_errno(err, errno, who, "cannot make '%s'",
+				       path);
+	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) ||
+	    st.st_uid != geteuid())
+		return drill_err_set(err, -EPERM, who,
+				     "'%s' is not a directory of ours", path);
+	return 0;
+}
+
+static int lock_dir(char *buf, int size, struct drill_err *err)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	int rc, n;
+
+	if (geteuid() == 0)
+		n = snprintf(buf, size, "/run/faultdrill");
+	else if (run && run[0] == '/')
+		n = snprintf(buf, size, "%s/faultdrill", run);
+	else
+		n = snprintf(buf, size, "/tmp/faultdrill-%u", geteuid());
+	rc = make_dir(buf, err);
+	if (rc < 0)
+		return rc;
+	snprintf(buf + n, size - n, "/lock");
+	return make_dir(buf, err);
+}
+
+static int held_by(int fd, const char *name, struct drill_err *err)
+{
+	char holder[256];
+	ssize_t n = pread(fd, holder, sizeof(holder) - 1, 0);
+
+	holder[n > 0 ? n : 0] = 0;
+	holder[strcspn(holder, "\n")] = 0;
+	return drill_err_set(err, -EBUSY, who, "'%s' is in use by %s", name,
+			     holder[0] ? holder : "another drill");
+}
+
+int drill_lock_take(const char *name, const char *what, int *ret_fd,
+		    struct drill_err *err)
+{
+	char dir[200], path[512];
+	int fd, rc;
+
+	if (!name[0] || name[0] == '.' || strchr(name, '/'))
+		return drill_err_set(err, -EINVAL, who, "bad name '%s'", name);
+	rc = lock_dir(dir, sizeof(dir), err);
+	if (rc < 0)
+		return rc;
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return drill_err_errno(err, errno, who, "cannot open '%s'",
+				       path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		rc = held_by(fd, name, err);
+		close(fd);
+		return rc;
+	}
+	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%s\n", what) < 0)
+		/* Only the text for people is missing; the lock holds. */
+		(void)!ftruncate(fd, 0);
+	*ret_fd = fd;
+	return 0;
+}
