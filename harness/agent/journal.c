@@ -136,6 +136,15 @@ int drill_journal_lock_keeper(struct drill_journal *j, struct drill_err *err)
 	return 0;
 }
 
+bool drill_journal_busy(const struct drill_journal *j)
+{
+	struct flock l = { .l_type = F_WRLCK,
+			   .l_whence = SEEK_SET,
+			   .l_len = FILE_BYTES };
+
+	return fcntl(j->fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}
+
 void drill_journal_fence(struct drill_journal *j)
 {
 	j->epoch = atomic_fetch_add(&j->lease->epoch, 1) + 1;
@@ -376,6 +385,20 @@ bool drill_journal_has_work(const struct drill_journal *j)
 		if (j->slot[i] && j->slot[i]->state != DRILL_RECORD_CLOSED)
 			return true;
 	return false;
+}
+
+int drill_journal_forget(struct drill_journal *j, int slot,
+			 struct drill_err *err)
+{
+	static const char zeros[DRILL_SLOT_BYTES];
+
+	if (pwrite(j->fd, zeros, sizeof(zeros),
+		   (off_t)slot * DRILL_SLOT_BYTES) != sizeof(zeros) ||
+	    fdatasync(j->fd) < 0)
+		return drill_err_errno(err, errno, who, "cannot write '%s'",
+				       j->path);
+	drill_record_free(j->slot[slot]);
+	return 0;
 }
 
 int drill_journal_remove(struct drill_journal *j, struct drill_err *err)

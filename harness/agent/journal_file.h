@@ -61,6 +61,8 @@ int drill_journal_lock(struct drill_journal *j, int64_t timeout_ns,
 		       struct drill_err *err);
 /* The keeper's own lock, byte 0 of the lease; -EBUSY: there is a keeper. */
 int drill_journal_lock_keeper(struct drill_journal *j, struct drill_err *err);
+/* Has anybody else one of its locks? */
+bool drill_journal_busy(const struct drill_journal *j);
 /* Raises the epoch: from now on the old holder is fenced and we write. */
 void drill_journal_fence(struct drill_journal *j);
 /* Reads all slots that are not free. */
@@ -69,6 +71,9 @@ int drill_journal_read(struct drill_journal *j, struct drill_err *err);
 void drill_journal_detach(struct drill_journal *j);
 /* Removes the file durably. */
 int drill_journal_remove(struct drill_journal *j, struct drill_err *err);
+/* Makes one slot free durably, whatever it holds. */
+int drill_journal_forget(struct drill_journal *j, int slot,
+			 struct drill_err *err);
 bool drill_journal_has_work(const struct drill_journal *j);
 
 #endif

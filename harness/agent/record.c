@@ -78,7 +78,7 @@ static bool is_zero(const char *p, size_t n)
 static const char *checked_json(const char *slot, size_t *ret_n)
 {
 	const char *json = slot + HEAD_BYTES;
-	char head[HEAD_BYTES + 1] = { 0 };
+	char head[HEAD_BYTES + 8] = { 0 };
 	unsigned short n;
 
 	if (memcmp(slot, MAGIC, sizeof(MAGIC) - 1))
