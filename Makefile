@@ -117,8 +117,25 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libsupport.a \
 .SECONDARY:
 
 .PHONY: all drill workloads hooks check unit bench lint format install help clean FORCE
-workloads:
+workloads: $(BUILD)/launch $(BUILD)/launch-rank
 hooks:
+
+# The reference launcher, and the rank starter that is copied to hosts.
+STARTER_SRC := $(sort $(wildcard workloads/launch/starter*.c))
+LAUNCH_SRC  := $(sort $(filter-out %/launch.c $(STARTER_SRC),\
+	$(wildcard workloads/launch/*.c)))
+$(BUILD)/liblaunch.a: $(call obj,$(LAUNCH_SRC))
+$(BUILD)/tests/unit/test_launch_blame: $(BUILD)/liblaunch.a
+
+$(BUILD)/launch: $(call obj,workloads/launch/launch.c) $(BUILD)/liblaunch.a \
+		$(BUILD)/libcore.a
+	$(call say,LD)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
+		$(shell pkg-config --libs libuv jansson) -lm
+
+$(BUILD)/launch-rank: $(call obj,$(STARTER_SRC))
+	$(call say,LD)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 install: all ## copy the program and its parts below $(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/faultdrill \
