@@ -116,8 +116,39 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libsupport.a \
 # Test objects are kept: they are no intermediate files.
 .SECONDARY:
 
+# The software CUDA device; where a toolkit is, our header is checked with it.
+NVCC      ?= $(shell command -v nvcc)
+CUDA_HOME ?= $(if $(NVCC),$(patsubst %/bin/,%,$(dir $(realpath $(NVCC)))))
+CUDA_INC  := $(wildcard $(CUDA_HOME)/include/cuda.h)
+SOFT_SRC  := $(filter-out %/check_api.c,$(sort $(wildcard workloads/softcuda/*.c)))
+
+$(BUILD)/pic/%.o: %.c $(BUILD)/flags
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) -fPIC -fvisibility=hidden $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libsoftcuda.a: $(patsubst %.c,$(BUILD)/pic/%.o,$(SOFT_SRC))
+
+$(BUILD)/softcuda/libcuda.so.1: $(BUILD)/libsoftcuda.a
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ \
+		-Wl,--whole-archive $< -Wl,--no-whole-archive -lpthread -ldl
+	$(Q)ln -sf $(@F) $(@D)/libcuda.so
+
+$(BUILD)/softcuda/checked: workloads/softcuda/check_api.c \
+		workloads/include/faultdrill/cuda_api.h $(BUILD)/flags
+	$(if $(CUDA_INC),$(call say,CHECK))
+	$(Q)mkdir -p $(@D)
+	$(if $(CUDA_INC),$(Q)$(CC) $(BASE) -isystem $(dir $(CUDA_INC)) \
+		-fsyntax-only $<)
+	$(Q)touch $@
+
+$(BUILD)/tests/unit/test_softcuda: $(BUILD)/libsoftcuda.a
+
 .PHONY: all drill workloads hooks check unit bench lint format install help clean FORCE
 workloads: $(BUILD)/launch $(BUILD)/launch-rank
+workloads: $(BUILD)/softcuda/libcuda.so.1 $(BUILD)/softcuda/checked
 hooks:
 
 # The reference launcher, and the rank starter that is copied to hosts.
@@ -156,4 +187,4 @@ clean: ## remove what was built
 help: ## list the targets
 	@sed -n 's/^\([a-z ]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)

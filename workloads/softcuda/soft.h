@@ -1,0 +1,193 @@
+/* soft.h - the software CUDA device's own structures; one lock guards them all
+ * SPDX-License-Identifier: MIT
+ *
+ * A call takes soft_enter(), works under the lock, and returns soft_leave().
+ * Errors are as on real hardware: what a worker meets becomes `pending` in its
+ * context; the next call that synchronises turns it into `error`, which every
+ * later call of that context returns until the context is gone.
+ */
+#ifndef FAULTDRILL_SOFT_H
+#define FAULTDRILL_SOFT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "faultdrill/cuda_api.h"
+#include "faultdrill/softcuda.h"
+
+#define SOFT_API __attribute__((visibility("default")))
+#define SOFT_DEVICES_MAX 64
+
+enum soft_magic {
+	SOFT_CTX = 0x43545831,
+	SOFT_STREAM = 0x5354524d,
+	SOFT_EVENT = 0x45564e54,
+	SOFT_MODULE = 0x4d4f4431,
+};
+
+struct soft_range { /* one allocation, device or host */
+	char *base;
+	size_t size;
+	bool host;
+};
+
+struct CUctx_st {
+	enum soft_magic magic;
+	struct soft_device *device;
+	unsigned int flags;
+	bool alive;
+	CUresult pending, error;
+	struct CUstream_st *null;    /* made on first use */
+	struct CUstream_st *streams; /* all, the null stream too */
+	struct CUmod_st *modules;
+	struct CUevent_st *events;
+	struct soft_range *ranges; /* sorted by base */
+	size_t n_ranges;
+	struct CUctx_st *next; /* all that cuCtxCreate made */
+};
+
+struct soft_device {
+	int ordinal; /* physical: CUDA_VISIBLE_DEVICES is above it */
+	size_t limit, used;
+	struct CUctx_st primary;
+	int retained;
+	CUresult broken; /* what the next operation fails with; 0: nothing */
+};
+
+/* Work of a stream is numbered from 1; `done` counts what is finished. */
+struct CUstream_st {
+	enum soft_magic magic;
+	struct CUctx_st *ctx;
+	unsigned int flags;
+	int priority;
+	bool closing, exited;
+	unsigned int refs; /* context's, events', waiting operations' */
+	uint64_t submitted, done;
+	int64_t ready_ns; /* end of the last operation in the pace model */
+	struct soft_op *head, *tail;
+	pthread_cond_t work, finished;
+	pthread_t thread;
+	struct CUstream_st *next;
+};
+
+struct CUevent_st {
+	enum soft_magic magic;
+	unsigned int flags, refs;
+	struct CUstream_st *stream; /* where recorded last, or NULL */
+	uint64_t seq;
+	int64_t t_ns; /* of its completion */
+	struct CUctx_st *ctx;
+	struct CUevent_st *next;
+};
+
+enum soft_kind {
+	SOFT_COPY,
+	SOFT_SET,
+	SOFT_LAUNCH,
+	SOFT_CALL,
+	SOFT_RECORD,
+	SOFT_WAIT,
+};
+
+struct soft_dep {
+	struct CUstream_st *stream;
+	uint64_t seq;
+};
+
+struct soft_op {
+	struct soft_op *next;
+	enum soft_kind kind;
+	int64_t submit_ns;
+	struct soft_dep *dep;
+	unsigned int deps;
+	void *dst, *own; /* own: freed with the operation */
+	const void *src;
+	size_t n; /* bytes, or elements of a set */
+	unsigned int value, width;
+	CUhostFn fn;
+	void *data;
+	struct CUevent_st *event;
+	const struct softcuda_kernel *kernel;
+	struct softcuda_block block;
+	void *param[4];
+	_Alignas(16) char params[];
+};
+
+struct CUfunc_st {
+	const struct softcuda_kernel *kernel;
+};
+
+struct CUmod_st {
+	enum soft_magic magic;
+	void *handle; /* dlopen, or NULL */
+	const struct softcuda_module *desc;
+	struct CUfunc_st *fn;
+	struct CUmod_st *next;
+};
+
+struct soft {
+	pthread_mutex_t lock;
+	_Atomic bool ready, forked;
+	int devices;
+	struct soft_device device[SOFT_DEVICES_MAX];
+	struct CUctx_st *made;
+	bool pace;
+	double flops, bytes; /* a second, in the pace model */
+	const char *isa;
+};
+
+extern struct soft soft;
+
+/* ---- device.c ---- */
+/* Locks and gives the calling thread's context; without the lock on error. */
+CUresult soft_enter(struct CUctx_st **ctx);
+CUresult soft_leave(CUresult e);
+/* 0 once cuInit has succeeded in this process; takes no lock. */
+CUresult soft_ready(void);
+const char *soft_isa(void);
+bool soft_isa_runs(const char *isa);
+extern const char *const soft_isas[]; /* best first, NULL ends */
+
+/* ---- context.c: with the lock held ---- */
+struct CUctx_st *soft_current(void);
+void soft_ctx_open(struct CUctx_st *ctx, struct soft_device *d);
+/* Ends its streams and frees all it owns; drops the lock meanwhile. */
+void soft_ctx_close(struct CUctx_st *ctx);
+/* Turns what the workers met into the context's error. */
+CUresult soft_sync_error(struct CUctx_st *ctx);
+
+/* ---- stream.c: with the lock held ---- */
+int64_t soft_now(void);
+struct CUstream_st *soft_stream_new(struct CUctx_st *ctx, unsigned int flags,
+				    int priority);
+void soft_stream_close(struct CUstream_st *s);
+void soft_stream_put(struct CUstream_st *s);
+/* NULL and the legacy handle mean the null stream; error: INVALID_HANDLE. */
+CUresult soft_stream_get(struct CUctx_st *ctx, CUstream h,
+			 struct CUstream_st **s);
+struct soft_op *soft_op_new(enum soft_kind kind, size_t params);
+void soft_op_free(struct soft_op *op);
+bool soft_op_after(struct soft_op *op, struct CUstream_st *s, uint64_t seq);
+/* Queues, with what the null stream's rules add; takes op over. */
+CUresult soft_submit(struct CUstream_st *s, struct soft_op *op, uint64_t *seq);
+void soft_wait(struct CUstream_st *s, uint64_t seq);
+void soft_ctx_wait(struct CUctx_st *ctx);
+
+/* ---- worker.c ---- */
+void *soft_worker(void *stream);
+
+/* ---- memory.c: with the lock held ---- */
+void soft_memory_close(struct CUctx_st *ctx);
+
+/* ---- event.c: with the lock held ---- */
+void soft_event_put(struct CUevent_st *e);
+void soft_events_close(struct CUctx_st *ctx);
+
+/* ---- module.c: with the lock held ---- */
+void soft_modules_close(struct CUctx_st *ctx);
+
+/* The seam for faults: the next operation on this device fails with `error`,
+ * asynchronously and stickily. Not part of CUDA. */
+SOFT_API CUresult softcuda_break(int device, CUresult error);
+
+#endif
