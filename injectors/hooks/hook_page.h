@@ -126,8 +126,9 @@ struct drill_hook_entry {
 
 struct drill_hook_count {
 	_Atomic uint64_t calls;
-	_Atomic uint64_t bytes; /* given by this process (received: recv) */
-	_Atomic uint64_t ticks; /* spent in the calls; while waits is set */
+	_Atomic uint64_t bytes; /* of its own part; recv, neighbor, *w: 0 */
+	_Atomic uint64_t ticks; /* spent in the calls less what an entry did to
+				   them; only while waits is set */
 };
 
 struct drill_hook_lane { /* one thread's present call */
@@ -140,10 +141,13 @@ struct drill_hook_lane { /* one thread's present call */
 	uint8_t room[32];
 };
 
+/* What was sent to one peer. What was received lies with the senders. Messages
+ * of persistent requests are not counted. */
 struct drill_hook_peer {
 	_Atomic uint32_t peer; /* 1 + rank in MPI_COMM_WORLD; 0: unused */
 	_Atomic uint32_t messages;
-	_Atomic uint64_t sent, received;
+	_Atomic uint64_t bytes;
+	uint8_t room[16];
 };
 
 struct drill_hook_witness {
@@ -170,7 +174,7 @@ struct drill_hook_slot {
 	char transport[64];	  /* OMPI_MCA_btl, OMPI_MCA_pml or "" */
 	_Alignas(64) _Atomic int64_t step; /* as last looked at; 0: no ring */
 	_Atomic uint32_t threads; /* lanes taken; may exceed LANES */
-	_Atomic uint64_t other_peers; /* bytes of peers beyond PEERS */
+	_Atomic uint64_t other_bytes; /* to peers beyond PEERS */
 	_Alignas(1024) struct drill_hook_count count[DRILL_WORDS_ROOM];
 	struct drill_hook_lane lane[DRILL_HOOK_LANES];
 	struct drill_hook_witness witness[DRILL_HOOK_ENTRIES];

@@ -322,21 +322,35 @@ static void fill_entry(struct drill_hook_entry *e,
 			      memory_order_release);
 }
 
+/* Rather one that nobody is just leaving. */
+static int free_entry(const struct drill_hook_page *p)
+{
+	int any = -1;
+
+	for (int i = 0; i < DRILL_HOOK_ENTRIES; i++) {
+		if (p->entry[i].state != DRILL_HOOK_FREE)
+			continue;
+		if (!p->entry[i].waiting)
+			return i;
+		any = i;
+	}
+	return any;
+}
+
 int drill_hooks_arm(struct drill_hooks *h, const struct drill_hook_order *o,
 		    struct drill_hook_armed *ret, struct drill_err *err)
 {
 	struct drill_hook_page *p = h->page;
 	uint64_t mark = 0;
-	int r = check_order(o, err);
+	int r = check_order(o, err), i;
 
 	if (r)
 		return r;
 	while (!mark)
 		if (getrandom(&mark, sizeof(mark), 0) < 0)
 			return drill_err_errno(err, errno, WHO, "getrandom");
-	for (int i = 0; i < DRILL_HOOK_ENTRIES; i++) {
-		if (p->entry[i].state != DRILL_HOOK_FREE)
-			continue;
+	i = free_entry(p);
+	if (i >= 0) {
 		fill_entry(&p->entry[i], o, mark);
 		publish_armed(p);
 		*ret = (struct drill_hook_armed){ i, mark };
@@ -457,6 +471,20 @@ int drill_hooks_disarm(struct drill_hooks *h,
 	publish_armed(h->page);
 	wake(e);
 	return 0;
+}
+
+int drill_hooks_peers(const struct drill_hooks *h, int slot,
+		      struct drill_hook_sent *ret, int max)
+{
+	const struct drill_hook_peer *p = h->page->slot[slot].peer;
+	int n = 0;
+
+	for (int i = 0; i < DRILL_HOOK_PEERS && n < max; i++)
+		if (p[i].peer)
+			ret[n++] = (struct drill_hook_sent){
+				(int)p[i].peer - 1, p[i].messages, p[i].bytes
+			};
+	return n;
 }
 
 void drill_hooks_waits(struct drill_hooks *h, bool on)

@@ -115,6 +115,15 @@ int drill_hooks_disarm(struct drill_hooks *h,
 		       const struct drill_hook_armed *a,
 		       struct drill_err *err);
 
+/* Point-to-point bytes that the process of @slot sent, by peer. */
+struct drill_hook_sent {
+	int peer; /* rank in MPI_COMM_WORLD */
+	uint64_t messages, bytes;
+};
+
+int drill_hooks_peers(const struct drill_hooks *h, int slot,
+		      struct drill_hook_sent *ret, int max);
+
 /* Stamps at entry and exit of every call (10 ns each) on or off. */
 void drill_hooks_waits(struct drill_hooks *h, bool on);
 
