@@ -149,7 +149,6 @@ $(BUILD)/tests/unit/test_softcuda: $(BUILD)/libsoftcuda.a
 .PHONY: all drill workloads hooks check unit bench lint format install help clean FORCE
 workloads: $(BUILD)/launch $(BUILD)/launch-rank
 workloads: $(BUILD)/softcuda/libcuda.so.1 $(BUILD)/softcuda/checked
-hooks:
 
 # The reference launcher, and the rank starter that is copied to hosts.
 STARTER_SRC := $(sort $(wildcard workloads/launch/starter*.c))
@@ -167,6 +166,35 @@ $(BUILD)/launch: $(call obj,workloads/launch/launch.c) $(BUILD)/liblaunch.a \
 $(BUILD)/launch-rank: $(call obj,$(STARTER_SRC))
 	$(call say,LD)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+# What is loaded into a job: libc only, no symbol newer than GLIBC_2.28, never
+# with a sanitizer (the job has none). Built with the MPI it is for.
+HOOK_SRC   := injectors/hooks/hook.c injectors/hooks/hook_faults.c
+MPIHOOK    := $(patsubst %.c,$(BUILD)/hook/%.o,$(HOOK_SRC) \
+	$(sort $(wildcard injectors/hooks/mpi_*.c)))
+HOOK_FLAGS := -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -D_GNU_SOURCE -I. \
+	-Iworkloads/include -I$(BUILD) -O2 -g -fPIC -fvisibility=hidden \
+	-ftls-model=initial-exec -fno-stack-protector -U_FORTIFY_SOURCE
+
+ifneq ($(shell command -v $(MPICC) 2>/dev/null),)
+hooks: $(BUILD)/libfaultdrill-mpi.so
+else
+hooks:
+	@echo '  no $(MPICC): the MPI hook is not built'
+endif
+
+$(BUILD)/hook/%.o: %.c | $(BUILD)/build_id.h
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC) $(HOOK_FLAGS) -MMD -MP \
+		-c -o $@ $<
+
+$(BUILD)/libfaultdrill-mpi.so: $(MPIHOOK)
+	$(call say,LD)
+	$(Q)$(CC) -shared -Wl,-z,defs,-z,relro,-soname,$(@F) -o $@ $^ -ldl \
+		-lpthread
+
+-include $(MPIHOOK:.o=.d)
 
 install: all ## copy the program and its parts below $(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/faultdrill \

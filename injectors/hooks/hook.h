@@ -25,10 +25,9 @@ struct hook {
 
 extern struct hook drill_hook;
 
-/* A shared object that is there from the start may use the static TLS block:
- * one instruction instead of a call. */
-extern __thread struct drill_hook_lane *hook_lane
-	__attribute__((tls_model("initial-exec")));
+/* Built with -ftls-model=initial-exec: an object that is there from the start
+ * may use the static TLS block, one instruction instead of a call. */
+extern __thread struct drill_hook_lane *hook_lane;
 
 struct hook_call {
 	struct drill_hook_slot *me;
