@@ -59,7 +59,7 @@ drill: all
 unit: $(UNIT)
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT)
 
-check: all $(UNIT)
+check: all $(UNIT) $(PROGRAM)
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT) $(sort $(wildcard tests/lint/*.sh)) \
 		$(sort $(wildcard tests/e2e/*.sh)) \
 		$(sort $(wildcard tests/browser/*.sh))
@@ -145,6 +145,14 @@ $(BUILD)/softcuda/checked: workloads/softcuda/check_api.c \
 	$(Q)touch $@
 
 $(BUILD)/tests/unit/test_softcuda: $(BUILD)/libsoftcuda.a
+
+# Jobs for tests; without an MPI compiler those tests say that they skipped.
+PROGRAM := $(if $(shell which $(MPICC) 2>/dev/null),$(patsubst %.c,$(BUILD)/%,\
+	$(sort $(wildcard tests/programs/*.c))))
+$(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/flags
+	$(call say,MPICC)
+	$(Q)mkdir -p $(@D)
+	$(Q)OMPI_CC='$(CC)' $(MPICC) $(BASE) $(CFLAGS) -MMD -MP -o $@ $<
 
 .PHONY: all drill workloads hooks check unit bench lint format install help clean FORCE
 workloads: $(BUILD)/launch $(BUILD)/launch-rank

@@ -109,6 +109,7 @@ static int begin_attempt(struct launch_job *j, struct drill_err *err)
 	j->reason = "failed";
 	j->begun_ns = launch_now();
 	j->wait_ns = 0;
+	j->mpirun_asked = false;
 	rc = draw_hex(j->token, err);
 	if (rc < 0)
 		return rc;
@@ -291,9 +292,11 @@ static void settle(struct launch_job *j)
 }
 
 void launch_job_trouble(struct launch_job *j, const char *by, const char *what,
-			const char *blame, const char *reason)
+			const char *blame, const char *reason,
+			const char *detail)
 {
-	json_t *event = json_pack("{ss ss}", "by", by, "what", what);
+	json_t *event = json_pack("{ss ss ss}", "by", by, "what", what,
+				  "detail", detail);
 
 	if (j->phase != LAUNCH_RUNNING) {
 		json_decref(event);
@@ -302,8 +305,8 @@ void launch_job_trouble(struct launch_job *j, const char *by, const char *what,
 	if (event && blame)
 		json_object_set_new(event, "blame", json_string(blame));
 	launch_tell(j, "detected", event);
-	launch_say(j, "%s says: %s%s%s", by, what, blame ? ", blames " : "",
-		   blame ? blame : "");
+	launch_say(j, "%s says: %s: %s%s%s", by, what, detail,
+		   blame ? ", blames " : "", blame ? blame : "");
 	j->reason = reason;
 	j->asked_ns = launch_now();
 	enter_phase(j, LAUNCH_SETTLING);
@@ -332,8 +335,8 @@ static bool any_mute(const struct launch_job *j)
 	return false;
 }
 
-/* mpirun ends by itself when its ranks have; it never does while one of them
- * is frozen. */
+/* mpirun ends by itself when its ranks have. It is asked once, in case that it
+ * is still starting them, and never does while one of them is frozen. */
 static void stopping(struct launch_job *j)
 {
 	if (!j->mpirun.pid) {
@@ -341,10 +344,13 @@ static void stopping(struct launch_job *j)
 		fence(j);
 		return;
 	}
-	if (phase_ms(j) > STOP_MS || (!ranks_left(j) && any_mute(j)))
+	if (phase_ms(j) > STOP_MS || (!ranks_left(j) && any_mute(j))) {
 		launch_child_kill(&j->mpirun, SIGKILL);
-	else if (!ranks_left(j))
+	} else if (phase_ms(j) > TERM_MS && !ranks_left(j) &&
+		   !j->mpirun_asked) {
+		j->mpirun_asked = true;
 		launch_child_kill(&j->mpirun, SIGTERM);
+	}
 }
 
 static bool all_well(const struct launch_job *j)
@@ -383,11 +389,11 @@ static void running(struct launch_job *j)
 	}
 	if (launch_now() - j->mpirun_end_ns < REPORTS_MS * LAUNCH_MS)
 		return;
-	snprintf(what, sizeof(what), "mpirun ended by %s %d",
+	snprintf(what, sizeof(what), "ended by %s %d",
 		 WIFSIGNALED(j->mpirun_status) ? "signal" : "status",
 		 WIFSIGNALED(j->mpirun_status) ? WTERMSIG(j->mpirun_status)
 					       : WEXITSTATUS(j->mpirun_status));
-	launch_job_trouble(j, "mpi", what, NULL, "failed");
+	launch_job_trouble(j, "mpi", "mpirun", NULL, "failed", what);
 }
 
 static void on_tick(uv_timer_t *t)

@@ -73,6 +73,7 @@ struct launch_job {
 
 	struct launch_child mpirun;
 	int mpirun_status;
+	bool mpirun_asked; /* to end */
 	enum launch_phase phase;
 	int attempt;
 	int64_t begun_ns, phase_ns, asked_ns, mpirun_end_ns, wait_ns;
@@ -86,10 +87,11 @@ struct launch_job {
 
 /* job.c */
 int launch_job_run(struct launch_job *j, struct drill_err *err);
-/* The first trouble of an attempt: says so and begins to settle. @what and
- * @blame may be NULL. */
+/* The first trouble of an attempt: says so and begins to settle. @blame may be
+ * NULL; @reason is for attempt.end, @detail for people. */
 void launch_job_trouble(struct launch_job *j, const char *by, const char *what,
-			const char *blame, const char *reason);
+			const char *blame, const char *reason,
+			const char *detail);
 /* A user's signal. */
 void launch_job_stop(struct launch_job *j, int signum);
 void launch_job_fenced(struct launch_job *j);

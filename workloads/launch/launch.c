@@ -25,7 +25,8 @@
  *
  *   attempt.begin  reason: start | restart
  *   placed         ranks: [{rank, host}, ...]
- *   detected       by: launcher (exit) | watchdog | heartbeat | mpi, what, blame
+ *   detected       by: launcher (exit) | watchdog | heartbeat | mpi, what, blame,
+ *                  detail
  *   blamed         by, blame: "rank 3" | "host h1", level: exact | host, what
  *   stopped        no rank of the attempt runs on, as far as it can be heard
  *   fenced         excluded: hosts where that could not be proven

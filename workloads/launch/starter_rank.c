@@ -109,20 +109,47 @@ static void become_rank(const struct starter *s, pid_t starter)
 	_exit(127);
 }
 
+/* The ring is there before the rank is, so that the agent can arm a step in
+ * time, and names the process even of a job that knows nothing of rings. */
+static struct faultdrill_ring *make_ring(const struct starter *s)
+{
+	const char *world = getenv("OMPI_COMM_WORLD_SIZE");
+	char path[4096];
+
+	setenv("FAULTDRILL_HOST", s->host, 1);
+	return faultdrill_ring_create(starter_ring(s, path, sizeof(path)),
+				      s->rank, s->rank,
+				      world ? atoi(world) : 0);
+}
+
+static void name_process(struct faultdrill_ring *r, pid_t pid)
+{
+	int32_t unnamed = 0;
+
+	if (r)
+		__atomic_compare_exchange_n(&r->pid, &unnamed, (int32_t)pid,
+					    false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+	faultdrill_ring_unmap(r);
+}
+
 pid_t starter_spawn(const struct starter *s)
 {
+	struct faultdrill_ring *ring;
 	pid_t self = getpid(), pid;
 	char dir[4096];
 
 	snprintf(dir, sizeof(dir), "%s/%s", s->dir, s->host);
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return -errno;
+	ring = make_ring(s); /* without: the job runs on unwatched */
 	pid = fork();
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
 		become_rank(s, self);
 	setpgid(pid, pid);
+	name_process(ring, pid);
 	return pid;
 }
 

@@ -20,30 +20,45 @@ static const char *named(const struct launch_job *j, int word, char *buf,
 					      : NULL;
 }
 
-static void watchdog_spoke(struct launch_job *j, int word)
+static void watchdog_spoke(struct launch_job *j, int rank)
 {
-	char name[32];
-	const char *blame = named(j, word, name, sizeof(name));
+	char name[32], detail[64];
+	const char *blame = named(j, j->ranks[rank].report.watchdog, name,
+				  sizeof(name));
 
+	snprintf(detail, sizeof(detail), "the watchdog of rank %d", rank);
 	launch_job_trouble(j, "watchdog", "collective time-out", blame,
-			   "timeout");
+			   "timeout", detail);
+}
+
+static const char *how_ended(const struct launch_report *r, char *buf,
+			     size_t size)
+{
+	if (r->state == LAUNCH_GONE)
+		snprintf(buf, size, "its starter is gone");
+	else if (r->signal)
+		snprintf(buf, size, "killed by signal %d", r->signal);
+	else
+		snprintf(buf, size, "exit status %d", r->code);
+	return buf;
 }
 
 void launch_watch_exit(struct launch_job *j, int rank)
 {
 	const struct launch_report *r = &j->ranks[rank].report;
-	char name[32];
+	char name[32], detail[48];
 
 	if (j->phase != LAUNCH_RUNNING)
 		return;
 	if (r->state == LAUNCH_EXITED && r->code == 0 && r->signal == 0)
 		return;
 	if (r->watchdog != 0) {
-		watchdog_spoke(j, r->watchdog);
+		watchdog_spoke(j, rank);
 		return;
 	}
 	rank_name(rank, name, sizeof(name));
-	launch_job_trouble(j, "launcher", name, name, "failed");
+	launch_job_trouble(j, "launcher", name, name, "failed",
+			   how_ended(r, detail, sizeof(detail)));
 }
 
 static int64_t unheard(const struct launch_job *j, int rank)
@@ -72,7 +87,8 @@ static void fell_silent(struct launch_job *j, int rank)
 			 launch_host_of(j, rank));
 	else
 		rank_name(rank, name, sizeof(name));
-	launch_job_trouble(j, "heartbeat", name, name, "timeout");
+	launch_job_trouble(j, "heartbeat", name, name, "timeout",
+			   "no heartbeat");
 }
 
 static void look_at(struct launch_job *j, int rank)
@@ -81,7 +97,7 @@ static void look_at(struct launch_job *j, int rank)
 	char name[32];
 
 	if (r->state == LAUNCH_ALIVE && r->watchdog != 0)
-		watchdog_spoke(j, r->watchdog);
+		watchdog_spoke(j, rank);
 	else if (r->state == LAUNCH_ALIVE &&
 		 unheard(j, rank) > j->o->silence_ns)
 		fell_silent(j, rank);
@@ -89,7 +105,7 @@ static void look_at(struct launch_job *j, int rank)
 		 launch_now() - j->begun_ns > j->o->start_ns)
 		launch_job_trouble(j, "launcher",
 				   rank_name(rank, name, sizeof(name)), name,
-				   "timeout");
+				   "timeout", "its starter never came");
 }
 
 /* The job's own watchdog has the first word. This one is for jobs without, and
@@ -111,7 +127,7 @@ static void look_at_progress(struct launch_job *j)
 	}
 	if (limit > 0 && (waits || silent > 8 * limit))
 		launch_job_trouble(j, "launcher", "no progress", NULL,
-				   "timeout");
+				   "timeout", "and no word of a watchdog");
 }
 
 void launch_watch(struct launch_job *j)
