@@ -204,6 +204,32 @@ $(BUILD)/libfaultdrill-mpi.so: $(MPIHOOK)
 
 -include $(MPIHOOK:.o=.d)
 
+# MPI programs for the tests of the hook, and the test that drives them. A
+# Fortran program that does not compile here is a skip there.
+MPI_TESTS := $(addprefix $(BUILD)/tests/mpi/,drive words threads classic modern)
+ifneq ($(and $(DRILL_DEPS),$(shell command -v $(MPICC) 2>/dev/null)),)
+check: $(MPI_TESTS)
+endif
+
+$(BUILD)/tests/mpi/%: tests/support/mpi/%.c
+	$(call say,MPICC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(MPICC) -std=gnu11 $(WARN) -D_GNU_SOURCE -I. -Iworkloads/include \
+		-O2 -g -o $@ $< -lpthread
+
+$(BUILD)/tests/mpi/%: tests/support/mpi/%.f90
+	$(call say,FC)
+	$(Q)mkdir -p $(@D)
+	-$(Q)mpif90 -O2 -J $(@D) -o $@ $< 2>$@.log || \
+		echo '  (no MPI for Fortran: $@ is not built)'
+
+$(BUILD)/tests/mpi/drive: $(call obj,tests/support/mpi/drive.c) \
+		$(BUILD)/libagent.a $(BUILD)/libcore.a
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson -lcheck \
+		-lsubunit -lm -lrt -lpthread
+
 install: all ## copy the program and its parts below $(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/faultdrill \
 		$(DESTDIR)$(PREFIX)/share/faultdrill

@@ -24,7 +24,7 @@ static bool is_in_place(const void *buffer)
 	void *p = atomic_load_explicit(&place, memory_order_relaxed);
 
 	if (!p) {
-		p = mpi_next_symbol("mpi_fortran_in_place_");
+		p = mpi_next_data("mpi_fortran_in_place_");
 		atomic_store_explicit(&place, p ? p : (void *)&place,
 				      memory_order_relaxed);
 	}

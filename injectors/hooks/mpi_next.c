@@ -33,17 +33,20 @@ static void *find_local(const char *name)
 	return f;
 }
 
-void *mpi_next_symbol(const char *name)
+void *mpi_next_data(const char *name)
 {
-	void *f = dlsym(RTLD_NEXT, name);
+	/* Not the next one: a program may hold the library's copy of it. */
+	void *d = dlsym(RTLD_DEFAULT, name);
 
-	return f ? f : find_local(name);
+	return d ? d : find_local(name);
 }
 
 void *mpi_next_find(const char *name, _Atomic(void *) *ret)
 {
-	void *f = mpi_next_symbol(name);
+	void *f = dlsym(RTLD_NEXT, name);
 
+	if (!f)
+		f = find_local(name);
 	if (!f) {
 		fprintf(stderr, "faultdrill: no '%s' behind the MPI hook\n",
 			name);

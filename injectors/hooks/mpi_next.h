@@ -18,8 +18,8 @@
 
 /* Looks @name up behind the hook and remembers it in @*ret. */
 void *mpi_next_find(const char *name, _Atomic(void *) *ret);
-/* NULL when the process has no such symbol. */
-void *mpi_next_symbol(const char *name);
+/* The address of a variable of the library's; NULL when there is none. */
+void *mpi_next_data(const char *name);
 
 /* MPI_COMM_WORLD and MPI_REQUEST_NULL are addresses of the library's. */
 extern MPI_Comm mpi_world;

@@ -15,12 +15,12 @@ int mpi_request_null_f;
 static bool find_handles(void)
 {
 #ifdef OPEN_MPI
-	mpi_world = mpi_next_symbol("ompi_mpi_comm_world");
-	mpi_request_null = mpi_next_symbol("ompi_request_null");
+	mpi_world = mpi_next_data("ompi_mpi_comm_world");
+	mpi_request_null = mpi_next_data("ompi_request_null");
 	if (!mpi_world || !mpi_request_null)
 		return false;
 #else
-	if (mpi_next_symbol("ompi_mpi_comm_world"))
+	if (mpi_next_data("ompi_mpi_comm_world"))
 		return false;
 	mpi_world = MPI_COMM_WORLD;
 	mpi_request_null = MPI_REQUEST_NULL;
