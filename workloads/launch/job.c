@@ -335,8 +335,19 @@ static bool any_mute(const struct launch_job *j)
 	return false;
 }
 
-/* mpirun ends by itself when its ranks have. It is asked once, in case that it
- * is still starting them, and never does while one of them is frozen. */
+static bool any_absent(const struct launch_job *j)
+{
+	int i;
+
+	for (i = 0; i < j->n_ranks; i++)
+		if (j->ranks[i].report.state == LAUNCH_ABSENT)
+			return true;
+	return false;
+}
+
+/* mpirun ends by itself when its ranks have, in some tenths of a second. It is
+ * asked, once, only while it still starts them (asked twice it crashes), and
+ * never ends while one of them is frozen. */
 static void stopping(struct launch_job *j)
 {
 	if (!j->mpirun.pid) {
@@ -346,8 +357,7 @@ static void stopping(struct launch_job *j)
 	}
 	if (phase_ms(j) > STOP_MS || (!ranks_left(j) && any_mute(j))) {
 		launch_child_kill(&j->mpirun, SIGKILL);
-	} else if (phase_ms(j) > TERM_MS && !ranks_left(j) &&
-		   !j->mpirun_asked) {
+	} else if (any_absent(j) && !j->mpirun_asked) {
 		j->mpirun_asked = true;
 		launch_child_kill(&j->mpirun, SIGTERM);
 	}
