@@ -66,6 +66,15 @@ struct drill_lab {
 	char mark[40];	 /* our mark, lies inside everything we make */
 	char head[64];	 /* host name or address for the launcher's --head */
 	char enter[512]; /* the remote shell for mpirun; "" : none needed */
+	char data_if[16]; /* the job's network interface on every host */
+	char mgmt_if[16]; /* the launcher's, also on the head */
+
+	/* Set by the caller before up(). */
+	char state[256]; /* where its undo record lies; "": drill_state_dir */
+	char run[64];    /* of the record; "": the lab's name */
+	bool keep;	 /* `lab up`: stays when we are gone */
+
+	struct drill_provider *provider; /* the loop, agents and jobs */
 	void *impl;
 };
 
