@@ -36,7 +36,7 @@ struct agent {
 	int64_t ping_ns; /* when the one under way was sent; 0: none */
 	int64_t pings;
 	int ping_timer, end_timer;
-	char reason[400];
+	char reason[600];
 };
 
 static struct agent *agent_of(struct drill_lab *lab, int host)

@@ -1,0 +1,103 @@
+/* marked.c - processes that carry a lab's mark in their environment
+ * SPDX-License-Identifier: MIT
+ */
+#include "marked.h"
+
+#include "harness/agent/process.h"
+#include "harness/core/spawn.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char who[] = "lab";
+
+#define ROUNDS 1000
+#define ROUND_MS 2
+
+void drill_marked_init(struct drill_marked *m, const char *mark,
+		       const char *job)
+{
+	m->whole_lab = !job;
+	m->found = 0;
+	snprintf(m->want, sizeof(m->want), DRILL_MARK_ENV "=%s/%s", mark,
+		 job ? job : "");
+}
+
+static bool is_it(const struct drill_marked *m, const char *entry)
+{
+	if (m->whole_lab)
+		return strncmp(entry, m->want, strlen(m->want)) == 0;
+	return strcmp(entry, m->want) == 0;
+}
+
+static bool has_mark(pid_t pid, const struct drill_marked *m)
+{
+	char path[40], *entry = NULL;
+	bool found = false;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!found && getdelim(&entry, &size, '\0', f) > 0)
+		found = is_it(m, entry);
+	free(entry);
+	fclose(f);
+	return found;
+}
+
+/* The mark is read while the pidfd is held: the pid is the same process. */
+void drill_marked_kill(pid_t pid, void *arg)
+{
+	struct drill_marked *m = arg;
+	int fd = drill_pidfd_open(pid);
+	char state;
+
+	if (fd < 0)
+		return;
+	if (has_mark(pid, m)) {
+		state = drill_process_state(pid);
+		m->found += state && state != 'Z' && state != 'X';
+		drill_pidfd_kill(fd, SIGKILL);
+	}
+	close(fd);
+}
+
+void drill_marked_each_process(void (*fn)(pid_t, void *), void *arg)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			fn((pid_t)atoi(e->d_name), arg);
+	if (d)
+		closedir(d);
+}
+
+/* In rounds: what forks while we look is found in the next one. */
+int drill_marked_kill_all(const char *mark, struct drill_err *err)
+{
+	struct drill_marked m;
+	int round;
+
+	drill_marked_init(&m, mark, NULL);
+	for (round = 0; round < ROUNDS; round++) {
+		m.found = 0;
+		drill_marked_each_process(drill_marked_kill, &m);
+		if (!m.found)
+			return 0;
+		poll(NULL, 0, ROUND_MS);
+	}
+	return drill_err_set(err, -EBUSY, who,
+			     "%d processes of the lab do not die", m.found);
+}
