@@ -28,6 +28,7 @@ static const char who[] = "lab.net";
 /* Above what a new namespace is born with (lo, fallback tunnels). */
 #define DATA 1001
 #define MGMT 1002
+#define PROBE 1003
 #define PORTS 2000 /* the head's ends: PORTS + 2 i, + 1 */
 
 #define MESSAGES 512
@@ -118,12 +119,11 @@ static void add_bridge(struct batch *b, const char *name, int index,
 	add(b, m, false, "alias of a bridge");
 }
 
-/* The other end is born in the host: named, numbered and up. */
+/* The other end is born in the host, named and numbered. It cannot be born up:
+ * it has no peer yet when it would be. */
 static void put_peer(struct nl_msg *m, const char *name, int index, int host)
 {
-	struct ifinfomsg i = {.ifi_index = index,
-			      .ifi_flags = IFF_UP,
-			      .ifi_change = IFF_UP};
+	struct ifinfomsg i = {.ifi_index = index};
 	struct nlattr *peer = nla_nest_start(m, VETH_INFO_PEER);
 
 	nlmsg_append(m, &i, sizeof(i), 0);
@@ -147,7 +147,7 @@ static void add_pair(struct batch *b, int i, int bridge, int host)
 		info = nla_nest_start(m, IFLA_LINKINFO);
 		nla_put_string(m, IFLA_INFO_KIND, "veth");
 		data = nla_nest_start(m, IFLA_INFO_DATA);
-		put_peer(m, peer, bridge, host);
+		put_peer(m, peer, bridge == DATA ? DATA : MGMT, host);
 		nla_nest_end(m, data);
 		nla_nest_end(m, info);
 	}
@@ -313,6 +313,8 @@ static int host_up(int host, int i, bool *v6, struct drill_err *err)
 	if (!b)
 		return -ENOMEM;
 	add(b, link_message(0, 1, true), false, "lo");
+	add(b, link_message(0, DATA, true), false, DRILL_IF_DATA);
+	add(b, link_message(0, MGMT, true), false, DRILL_IF_MGMT);
 	add_address(b, DATA, AF_INET, drill_link_v4(77, i, text, sizeof(text)));
 	add_address(b, MGMT, AF_INET, drill_link_v4(78, i, text, sizeof(text)));
 	add_address(b, DATA, AF_INET6,
@@ -376,8 +378,8 @@ int drill_links_probe(struct drill_err *err)
 
 	if (!b)
 		return -ENOMEM;
-	add_bridge(b, DRILL_IF_DATA, DATA, "probe");
-	add_pair(b, 0, DATA, self);
+	add_bridge(b, "probe0", PROBE, "probe");
+	add_pair(b, 0, PROBE, self);
 	rc = send_in(-1, b, err);
 	if (self >= 0)
 		close(self);
