@@ -20,7 +20,8 @@
  * or an event kind that names the fault (detected, stopped, restarted, ...).
  * refire: "once" | "every_attempt" | {"times": n}; counted for each point (each
  * step of a list is one) and target, over all attempts of the job.
- * follow: null | "rank" | "host" | "device".
+ * follow: null | "rank" | "host" | "device". duration_ns: N or null; instead of it
+ * duration_steps: N, counted on the target's rank.
  */
 #ifndef DRILL_PLAN_H
 #define DRILL_PLAN_H
@@ -75,6 +76,7 @@ struct drill_fault {
 	const json_t *is; /* names or numbers */
 	struct drill_at at;
 	int64_t duration_ns; /* -1: until the story or the trial ends */
+	int64_t duration_steps; /* 0: not counted in steps */
 	int64_t refire;	     /* 1: once; 0: every attempt; n */
 	const char *follow;  /* "", "rank", "host", "device" */
 };

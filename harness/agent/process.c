@@ -214,6 +214,8 @@ int drill_process_status(const struct drill_process *id, int *ret_status)
 	const char *p;
 	bool known;
 
+	if (id->pidfd < 0)
+		return -ENODATA;
 	if (ioctl(id->pidfd, PIDFD_GET_EXIT, &info) == 0 &&
 	    (info.mask & PIDFD_EXIT_BIT)) {
 		*ret_status = info.exit_code;

@@ -12,15 +12,17 @@
  *   probed    fault, ok, reason                     one for each fault of plan
  *   planned   trial                                 the plan is held and armed
  *   event     event {kind, h_ns, u_ns, ...}         section 12 of the design
- *   fired     fault, count                          so others know it is spent
- *   reverted  fault, state ("clean"|"dirty"|"irreversible"), reason
+ *   fired     fault, target, point, attempt, count  so others know it is spent
+ *   failed    fault, target, reason                 it could not be put in force
+ *   reverted  fault, state ("clean"|"dirty"|"irreversible"), reason,
+ *             target
  *   snapshot  when, entries {class: [line, ...]}
  *   ended     trial, dirty [..]                     answers trial.end
  *   dirty     records [..]                          found left over, any time
  *   error     reason                                ours; the trial is lost
  *
  *   controller -> agent
- *   welcome   build, run, host, state, lease_ns, renew_ns, cgroup, netns_pid
+ *   welcome   build, run, host, lab, state, lease_ns, renew_ns, cgroup, netns_pid
  *   ping      n
  *   probe     faults [fault, ...]                   changes nothing
  *   plan      trial, role, dir, ranks, faults [fault, ...]
@@ -28,7 +30,7 @@
  *   placed    attempt, ranks [{rank, host}, ...]    where ranks are now
  *   event     event                                 for triggers on other hosts
  *   fire      fault                                 manual and remote triggers
- *   spent     fault, count                          fired elsewhere
+ *   spent     as fired                              fired elsewhere
  *   revert    fault                                 end of duration, or story
  *   snapshot  when ("before"|"after")
  *   trial.end trial

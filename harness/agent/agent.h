@@ -1,0 +1,183 @@
+/* agent.h - the process on each host that applies, verifies and reverts
+ * SPDX-License-Identifier: MIT
+ *
+ * One thread, one libuv loop. It has its whole plan before the trial starts and
+ * goes on alone; when its controller or its keeper is gone it stops injecting
+ * and reverts.
+ */
+#ifndef DRILL_AGENT_H
+#define DRILL_AGENT_H
+
+#include "journal.h"
+#include "keeper.h"
+#include "plan.h"
+#include "trigger.h"
+
+#include "harness/core/frame.h"
+#include "injectors/hooks/hooks.h"
+
+#include <jansson.h>
+#include <uv.h>
+
+struct faultdrill_ring;
+struct agent;
+
+struct drill_agent_opts {
+	int in, out;	  /* frames from and to the controller */
+	const char *host; /* for hello, until welcome names it */
+	/* For tests of crash points: called at record, fsync, apply, hold and
+	 * revert. */
+	void (*boundary)(const char *name);
+};
+
+/* Runs until bye, the end of @in, or a signal. Returns the exit status: 0,
+ * DRILL_DIRTY, or DRILL_ERROR. */
+int drill_agent_run(const struct drill_agent_opts *opts);
+
+/* ---- what the files of the agent share ---- */
+
+/* A process of the job on this host, with its ring. */
+struct rank {
+	struct rank *next;
+	struct agent *agent;
+	char file[64]; /* name of the ring in the trial's directory */
+	struct faultdrill_ring *ring;
+	int rank, slot, attempt;
+	int64_t step; /* begun last */
+	struct drill_process process; /* as seen here; pid 0: not found */
+	bool begun, ended, broken;
+	bool has_code; /* its own word on how it ended */
+	int code;
+	int64_t end_ns;
+	uint64_t lost;
+	uv_poll_t *watch; /* of its pidfd */
+	int patience;	  /* looks left for its exit status */
+};
+
+/* A fault aimed at one thing, which may or may not be on this host. */
+struct target {
+	struct fault *fault;
+	int rank; /* -1: this host */
+	char name[64];
+	struct drill_trigger trigger;
+	uv_timer_t *due; /* a firing that is to come */
+	int64_t due_point;
+	struct drill_hook_armed hold; /* where a collective is to be held */
+	bool hold_armed;
+	int64_t hold_step;
+	int64_t hold_since_ns; /* when we saw it held; 0: not */
+	int64_t fired;	 /* firings, also those on other hosts */
+	int64_t last_ns; /* of the last firing here, raw */
+	int64_t tail;	 /* `log`: read up to here; -1: not opened yet */
+	/* follow: in force until then, wherever the target comes up again */
+	bool active;
+	int64_t until_ns; /* raw; 0: no end known */
+};
+
+struct fault {
+	struct drill_fault *plan; /* borrowed from the plan */
+	struct target *targets;
+	int n_targets;
+	int64_t count;
+};
+
+enum instance_state { BITING, IN_FORCE };
+
+/* A fault in force, or about to be. */
+struct instance {
+	struct instance *next;
+	struct agent *agent;
+	struct target *target;
+	struct drill_record *record;
+	struct drill_target where;
+	json_t *evidence;
+	enum instance_state state;
+	int attempt, slot, rank;
+	int64_t before_ns, after_ns;
+	int64_t last_no_ns;    /* last reading without the effect */
+	int64_t effective_ns;
+	int64_t end_step;      /* duration in steps: ends there; 0: none */
+	int64_t lost_ns;       /* a later reading found it gone; 0: not */
+	struct rank *held;     /* waits at its ring until we are in force */
+	bool hook_held;	       /* waits in a collective */
+	uv_timer_t *timer;
+};
+
+struct agent {
+	uv_loop_t loop;
+	uv_pipe_t in, out;
+	uv_signal_t sigint, sigterm;
+	uv_timer_t renew, tick;
+	uv_poll_t keeper_gone;
+	const struct drill_agent_opts *opts;
+	struct drill_frame_reader reader;
+	size_t queued; /* bytes that the controller has not taken yet */
+
+	bool welcomed, stopping, keeper_watched;
+	int exit_code;
+	char run[64], host[64], state[256], cgroup[256];
+	int64_t lease_ns, renew_ns;
+	int64_t heard_ns; /* last word of the controller, boot time */
+	int lock_fd;
+	struct drill_journal *journal;
+	struct drill_keeper keeper;
+	int dirty; /* records that could not be closed */
+
+	bool planned, started;
+	int attempt;
+	struct drill_plan plan;
+	struct fault *faults;
+	struct rank *ranks;
+	struct instance *instances;
+	struct drill_hooks hooks;
+	bool hooked;
+	int wake_fd;
+	uv_poll_t *wake;
+	uv_fs_event_t *dir_watch;
+};
+
+int64_t agent_now(void); /* CLOCK_MONOTONIC_RAW */
+
+/* wire.c: to the controller. Takes @msg over; NULL is a lack of memory. */
+void agent_send(struct agent *a, json_t *msg);
+/* An event; takes it over, adds host and source, and shows it to the triggers. */
+void agent_event(struct agent *a, json_t *event);
+/* Ours; the trial is lost. */
+void agent_error(struct agent *a, const char *text);
+uv_timer_t *agent_timer(struct agent *a, void *data);
+void agent_timer_free(uv_timer_t *t);
+
+/* ranks.c */
+int ranks_begin(struct agent *a, struct drill_err *err);
+void ranks_drain(struct agent *a);
+void ranks_end(struct agent *a);
+/* The living process of @rank here, or NULL. */
+struct rank *ranks_find(struct agent *a, int rank);
+/* Whose steps count for @t: its own rank, else the host's lowest; or NULL. */
+struct rank *ranks_counting(struct agent *a, const struct target *t);
+
+/* fire.c */
+int fire_begin(struct agent *a, struct drill_err *err);
+void fire_end(struct agent *a);
+void fire_start(struct agent *a); /* the job starts: times count from now */
+void fire_event(struct agent *a, json_t *event);
+void fire_rank_begin(struct agent *a, struct rank *r);
+void fire_step(struct agent *a, struct rank *r, int64_t step, int64_t t_ns);
+void fire_poll(struct agent *a); /* holds, logs; after each drain */
+void fire_manual(struct agent *a, const char *fault);
+void fire_spent(struct agent *a, json_t *msg);
+void fire_arm(struct agent *a, struct rank *r);
+
+/* fault.c */
+void fault_fire(struct agent *a, struct target *t, int64_t point,
+		int64_t requested_ns, json_t *evidence, struct rank *held,
+		bool hook_held);
+void fault_step(struct agent *a, struct rank *r, int64_t step);
+/* Its target has come up again, here: a fault that follows it is put in force
+ * once more, for what is left of its time. */
+void fault_follow(struct agent *a, struct target *t);
+/* Reverts those of @fault (NULL: all). Returns how many are dirty. */
+int fault_revert(struct agent *a, const char *fault);
+int fault_probe(struct agent *a, struct drill_fault *f, struct drill_err *err);
+
+#endif

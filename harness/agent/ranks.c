@@ -1,0 +1,554 @@
+/* ranks.c - the job's processes on this host: their rings, pids and ends
+ * SPDX-License-Identifier: MIT
+ */
+#include "agent.h"
+#include "members.h"
+#include "process.h"
+
+#include "faultdrill/progress.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char who[] = "agent";
+
+#define TICK_MS 50
+#define IDLE_MS 500
+#define PATIENCE 40 /* looks, 5 ms apart, for an exit status */
+
+static const char *const event_names[] = {
+	[FAULTDRILL_RANK_BEGIN] = "rank.begin",
+	[FAULTDRILL_STEP_BEGIN] = "step.begin",
+	[FAULTDRILL_STEP_END] = "step.end",
+	[FAULTDRILL_PHASE_BEGIN] = "phase.begin",
+	[FAULTDRILL_PHASE_END] = "phase.end",
+	[FAULTDRILL_CKPT_WRITING] = "checkpoint.writing",
+	[FAULTDRILL_CKPT_BEFORE_RENAME] = "checkpoint.before_rename",
+	[FAULTDRILL_CKPT_COMMITTED] = "checkpoint.committed",
+	[FAULTDRILL_CKPT_FAILED] = "checkpoint.failed",
+	[FAULTDRILL_RESTORE_READING] = "restore.reading",
+	[FAULTDRILL_RESTORE_DONE] = "restore.done",
+	[FAULTDRILL_STATE] = "state",
+	[FAULTDRILL_SYMPTOM] = "symptom",
+	[FAULTDRILL_DETECTED] = "detected",
+	[FAULTDRILL_SAMPLE] = "sample",
+	[FAULTDRILL_RANK_END] = "rank.end",
+};
+static const char *const phase_names[] = {
+	"?",	"init", "connect",    "data",
+	"compute", "comm", "checkpoint", "restore"
+};
+static const char *const state_names[] = { "?", "parameters", "optimizer",
+					   "sampler" };
+static const char *const by_names[] = { "none",	     "watchdog", "mpi",
+					"framework", "numerics", "checksum",
+					"storage" };
+
+#define NAME_OF(table, i)                                                      \
+	((unsigned int)(i) < sizeof(table) / sizeof((table)[0]) ? (table)[i]   \
+								 : "?")
+
+struct rank *ranks_find(struct agent *a, int rank)
+{
+	struct rank *r, *best = NULL;
+
+	for (r = a->ranks; r; r = r->next)
+		if (r->begun && !r->ended && r->rank == rank &&
+		    (!best || r->attempt > best->attempt))
+			best = r;
+	return best;
+}
+
+struct rank *ranks_counting(struct agent *a, const struct target *t)
+{
+	struct rank *r, *best = NULL;
+
+	if (t->rank >= 0)
+		return ranks_find(a, t->rank);
+	for (r = a->ranks; r; r = r->next)
+		if (r->begun && !r->ended &&
+		    (!best || r->attempt > best->attempt ||
+		     (r->attempt == best->attempt && r->rank < best->rank)))
+			best = r;
+	return best;
+}
+
+static json_t *new_event(const struct rank *r, const char *kind, int64_t t_ns)
+{
+	return json_pack("{s:s,s:I,s:I,s:i,s:i,s:i,s:s}", "kind", kind, "h_ns",
+			 (json_int_t)t_ns, "u_ns", (json_int_t)0, "attempt",
+			 r->attempt, "rank", r->rank, "slot", r->slot,
+			 "source", "ring");
+}
+
+/* A float that JSON has no number for is a word. */
+static json_t *number(double v)
+{
+	if (v != v)
+		return json_string("nan");
+	if (v - v != 0)
+		return json_string(v > 0 ? "inf" : "-inf");
+	return json_real(v);
+}
+
+static void set_text(json_t *e, const char *field,
+		     const struct faultdrill_record *rec)
+{
+	char text[sizeof(rec->text) + 1] = { 0 };
+	json_t *v;
+
+	memcpy(text, rec->text, sizeof(rec->text));
+	v = text[0] ? json_string(text) : NULL;
+	if (v)
+		json_object_set_new(e, field, v);
+}
+
+static void set_step(json_t *e, const struct faultdrill_record *rec)
+{
+	json_object_set_new(e, "step", json_integer(rec->step));
+}
+
+static void fill_step_end(json_t *e, const struct faultdrill_record *rec)
+{
+	set_step(e, rec);
+	json_object_set_new(e, "tokens", json_integer(rec->a));
+	json_object_set_new(e, "samples",
+			    json_pack("{s:I,s:i}", "first", (json_int_t)rec->b,
+				      "count", (int)rec->n));
+	json_object_set_new(e, "loss", number(rec->f));
+}
+
+static void fill_state(json_t *e, const struct faultdrill_record *rec)
+{
+	char hash[20];
+
+	snprintf(hash, sizeof(hash), "%016" PRIx64, (uint64_t)rec->a);
+	set_step(e, rec);
+	json_object_set_new(e, "of",
+			    json_string(NAME_OF(state_names, rec->detail)));
+	json_object_set_new(e, "hash", json_string(hash));
+}
+
+static void fill_detected(json_t *e, const struct faultdrill_record *rec)
+{
+	char blame[32];
+
+	json_object_set_new(e, "by",
+			    json_string(NAME_OF(by_names, rec->detail)));
+	set_text(e, "what", rec);
+	if (rec->n >= 0) {
+		snprintf(blame, sizeof(blame), "rank %d", (int)rec->n);
+		json_object_set_new(e, "blame", json_string(blame));
+	}
+}
+
+static void fill(json_t *e, const struct faultdrill_record *rec)
+{
+	switch (rec->kind) {
+	case FAULTDRILL_STEP_END:
+		fill_step_end(e, rec);
+		break;
+	case FAULTDRILL_PHASE_BEGIN:
+	case FAULTDRILL_PHASE_END:
+		json_object_set_new(
+			e, "phase",
+			json_string(NAME_OF(phase_names, rec->detail)));
+		break;
+	case FAULTDRILL_CKPT_WRITING:
+		json_object_set_new(e, "bytes", json_integer(rec->a));
+		/* fall through */
+	case FAULTDRILL_RESTORE_READING:
+		set_text(e, "tier", rec);
+		set_step(e, rec);
+		break;
+	case FAULTDRILL_CKPT_FAILED:
+		set_text(e, "reason", rec);
+		set_step(e, rec);
+		break;
+	case FAULTDRILL_STATE:
+		fill_state(e, rec);
+		break;
+	case FAULTDRILL_SYMPTOM:
+		set_text(e, "what", rec);
+		break;
+	case FAULTDRILL_DETECTED:
+		fill_detected(e, rec);
+		break;
+	case FAULTDRILL_SAMPLE:
+		set_text(e, "metric", rec);
+		json_object_set_new(e, "value", number(rec->f));
+		break;
+	default:
+		set_step(e, rec);
+	}
+}
+
+/* ---- the process behind a ring ---- */
+
+static void free_handle(uv_handle_t *h)
+{
+	free(h);
+}
+
+static void stop_watch(struct rank *r)
+{
+	if (!r->watch)
+		return;
+	uv_poll_stop(r->watch);
+	uv_close((uv_handle_t *)r->watch, free_handle);
+	r->watch = NULL;
+}
+
+static void tell_end(struct rank *r, int status, bool known)
+{
+	json_t *e = new_event(r, "rank.end", r->end_ns);
+
+	if (r->process.pid)
+		json_object_set_new(e, "pid", json_integer(r->process.pid));
+	if (known && WIFSIGNALED(status))
+		json_object_set_new(e, "signal",
+				    json_integer(WTERMSIG(status)));
+	else if (known)
+		json_object_set_new(e, "code",
+				    json_integer(WEXITSTATUS(status)));
+	else if (r->has_code)
+		json_object_set_new(e, "code", json_integer(r->code));
+	r->ended = true;
+	stop_watch(r);
+	agent_event(r->agent, e);
+	drill_process_close(&r->process);
+	faultdrill_ring_unmap(r->ring); /* a dead process writes no more */
+	r->ring = NULL;
+}
+
+/* The kernel says how a process ended while it is a zombie, and, where it can,
+ * after it was reaped; between the two nobody knows, so a few looks. */
+static void look_for_end(struct rank *r)
+{
+	int status = 0, rc = drill_process_status(&r->process, &status);
+
+	if (rc == -EAGAIN && r->patience-- > 0)
+		return;
+	tell_end(r, status, rc == 0);
+}
+
+static void on_exit_fd(uv_poll_t *h, int status, int events)
+{
+	struct rank *r = h->data;
+
+	(void)status;
+	(void)events;
+	r->end_ns = agent_now();
+	stop_watch(r);
+	ranks_drain(r->agent); /* its last words come before its end */
+}
+
+static void watch(struct rank *r)
+{
+	r->watch = calloc(1, sizeof(*r->watch));
+	if (!r->watch)
+		abort();
+	uv_poll_init(&r->agent->loop, r->watch, r->process.pidfd);
+	r->watch->data = r;
+	uv_poll_start(r->watch, UV_READABLE, on_exit_fd);
+}
+
+static void resolve(struct rank *r)
+{
+	pid_t pid = r->agent->cgroup[0]
+			    ? drill_member_by_inner(r->agent->cgroup,
+						    r->ring->pid)
+			    : r->ring->pid;
+
+	r->patience = PATIENCE;
+	if (pid > 0 && drill_process_open(pid, &r->process, NULL) == 0) {
+		watch(r);
+		return;
+	}
+	memset(&r->process, 0, sizeof(r->process));
+	r->process.pidfd = -1;
+	r->end_ns = agent_now(); /* gone before we saw it */
+}
+
+static void on_begin(struct rank *r, int64_t t_ns)
+{
+	json_t *e;
+
+	r->rank = r->ring->rank;
+	r->slot = r->ring->slot;
+	r->attempt = r->ring->attempt;
+	resolve(r);
+	r->begun = true;
+	if (r->attempt > r->agent->attempt)
+		r->agent->attempt = r->attempt;
+	fire_start(r->agent);
+	e = new_event(r, "rank.begin", t_ns);
+	json_object_set_new(e, "pid",
+			    json_integer(r->process.pid ? r->process.pid
+							: r->ring->pid));
+	agent_event(r->agent, e);
+	fire_rank_begin(r->agent, r);
+}
+
+static void on_record(struct rank *r, const struct faultdrill_record *rec)
+{
+	json_t *e;
+
+	if (rec->kind == FAULTDRILL_RANK_BEGIN) {
+		if (!r->begun)
+			on_begin(r, rec->t_ns);
+		return;
+	}
+	if (rec->kind == FAULTDRILL_RANK_END) {
+		r->has_code = true;
+		r->code = rec->n;
+		return;
+	}
+	if (rec->kind > FAULTDRILL_RANK_END || !event_names[rec->kind])
+		return;
+	e = new_event(r, event_names[rec->kind], rec->t_ns);
+	fill(e, rec);
+	if (rec->kind == FAULTDRILL_STEP_BEGIN)
+		r->step = rec->step;
+	agent_event(r->agent, e);
+	if (rec->kind == FAULTDRILL_STEP_BEGIN) {
+		fault_step(r->agent, r, rec->step);
+		fire_step(r->agent, r, rec->step, rec->t_ns);
+	}
+}
+
+/* Lost records make a drill inconclusive; so does a ring that was overwritten. */
+static void check_ring(struct rank *r, int rc)
+{
+	uint64_t lost = FAULTDRILL_LOAD(&r->ring->lost);
+	char text[128];
+
+	if (rc < 0 && !r->broken) {
+		r->broken = true;
+		snprintf(text, sizeof(text), "the ring of rank %d is damaged",
+			 r->rank);
+		agent_error(r->agent, text);
+	}
+	if (lost != r->lost) {
+		agent_event(r->agent,
+			    json_pack("{s:s,s:I,s:i,s:i,s:s,s:I}", "kind",
+				      "sample", "h_ns",
+				      (json_int_t)agent_now(), "attempt",
+				      r->attempt, "rank", r->rank, "metric",
+				      "ring.lost", "value", (json_int_t)lost));
+		r->lost = lost;
+	}
+}
+
+static void drain(struct rank *r)
+{
+	struct faultdrill_record rec;
+	int rc = 0;
+
+	while (!r->broken && (rc = faultdrill_ring_next(r->ring, &rec)) > 0)
+		on_record(r, &rec);
+	check_ring(r, rc);
+	if (r->begun && !r->ended && r->end_ns)
+		look_for_end(r);
+}
+
+/* ---- all of them ---- */
+
+static void attach(struct agent *a, const char *file)
+{
+	struct rank *r;
+	char path[400];
+	struct faultdrill_ring *ring;
+
+	for (r = a->ranks; r; r = r->next)
+		if (!strcmp(r->file, file))
+			return;
+	snprintf(path, sizeof(path), "%s/%s", a->plan.dir, file);
+	ring = faultdrill_ring_map(path);
+	if (!ring)
+		return; /* still being made: the next look finds it */
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		abort();
+	r->agent = a;
+	r->ring = ring;
+	r->rank = ring->rank;
+	r->slot = ring->slot;
+	r->attempt = ring->attempt;
+	r->process.pidfd = -1;
+	snprintf(r->file, sizeof(r->file), "%s", file);
+	r->next = a->ranks;
+	a->ranks = r;
+	fire_arm(a, r); /* before its first step */
+}
+
+static void look(struct agent *a)
+{
+	DIR *d = opendir(a->plan.dir);
+	struct dirent *e;
+	size_t n;
+
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		n = strlen(e->d_name);
+		if (!strncmp(e->d_name, "rank", 4) && n > 5 && n < 64 &&
+		    !strcmp(e->d_name + n - 5, ".ring"))
+			attach(a, e->d_name);
+	}
+	closedir(d);
+}
+
+void ranks_drain(struct agent *a)
+{
+	struct rank *r;
+	bool waiting = false, alive = false;
+	uint64_t ms;
+
+	for (r = a->ranks; r; r = r->next)
+		if (!r->ended)
+			drain(r);
+	fire_poll(a);
+	for (r = a->ranks; r; r = r->next) {
+		waiting |= r->begun && !r->ended && r->end_ns;
+		alive |= !r->ended;
+	}
+	ms = waiting ? 5 : alive ? TICK_MS : IDLE_MS;
+	if (uv_timer_get_repeat(&a->tick) != ms) {
+		uv_timer_set_repeat(&a->tick, ms);
+		uv_timer_again(&a->tick);
+	}
+}
+
+static void on_tick(uv_timer_t *t)
+{
+	ranks_drain(t->data);
+}
+
+static void on_dir(uv_fs_event_t *h, const char *file, int events, int status)
+{
+	struct agent *a = h->data;
+
+	(void)events;
+	(void)status;
+	if (file && !strstr(file, ".ring"))
+		return;
+	look(a);
+	ranks_drain(a);
+}
+
+static void on_wake(uv_poll_t *h, int status, int events)
+{
+	struct agent *a = h->data;
+	char bytes[64];
+
+	(void)status;
+	(void)events;
+	while (read(a->wake_fd, bytes, sizeof(bytes)) > 0)
+		;
+	ranks_drain(a);
+}
+
+static int make_wake(struct agent *a, struct drill_err *err)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/wake", a->plan.dir);
+	if (mkfifo(path, 0622) < 0 && errno != EEXIST)
+		return drill_err_errno(err, errno, who, "cannot make '%s'",
+				       path);
+	/* Read and write: without a writer of its own it would be at its end. */
+	a->wake_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (a->wake_fd < 0)
+		return drill_err_errno(err, errno, who, "cannot open '%s'",
+				       path);
+	a->wake = calloc(1, sizeof(*a->wake));
+	a->dir_watch = calloc(1, sizeof(*a->dir_watch));
+	if (!a->wake || !a->dir_watch)
+		abort();
+	uv_poll_init(&a->loop, a->wake, a->wake_fd);
+	a->wake->data = a;
+	uv_poll_start(a->wake, UV_READABLE, on_wake);
+	uv_fs_event_init(&a->loop, a->dir_watch);
+	a->dir_watch->data = a;
+	uv_fs_event_start(a->dir_watch, on_dir, a->plan.dir, 0);
+	return 0;
+}
+
+int ranks_begin(struct agent *a, struct drill_err *err)
+{
+	char path[300];
+	int rc;
+
+	if (mkdir(a->plan.dir, 0755) < 0 && errno != EEXIST)
+		return drill_err_errno(err, errno, who, "cannot make '%s'",
+				       a->plan.dir);
+	rc = make_wake(a, err);
+	if (rc < 0)
+		return rc;
+	snprintf(path, sizeof(path), "%s/hooks.page", a->plan.dir);
+	rc = drill_hooks_create(&a->hooks, path, err);
+	if (rc < 0)
+		return rc;
+	a->hooked = true;
+	a->tick.data = a;
+	uv_timer_start(&a->tick, on_tick, TICK_MS, TICK_MS);
+	look(a);
+	return 0;
+}
+
+static void end_rank(struct rank *r)
+{
+	if (!r->ended)
+		drain(r);
+	if (r->begun && !r->ended &&
+	    (r->process.pidfd < 0 || drill_process_dead(&r->process))) {
+		r->end_ns = r->end_ns ? r->end_ns : agent_now();
+		r->patience = 0;
+		look_for_end(r);
+	}
+}
+
+static void free_rank(struct rank *r)
+{
+	stop_watch(r);
+	drill_process_close(&r->process);
+	faultdrill_ring_unmap(r->ring);
+	free(r);
+}
+
+void ranks_end(struct agent *a)
+{
+	struct rank *r;
+
+	if (!a->planned)
+		return;
+	look(a);
+	for (r = a->ranks; r; r = r->next)
+		end_rank(r);
+	while ((r = a->ranks)) {
+		a->ranks = r->next;
+		free_rank(r);
+	}
+	uv_timer_stop(&a->tick);
+	if (a->wake)
+		uv_close((uv_handle_t *)a->wake, free_handle);
+	if (a->dir_watch)
+		uv_close((uv_handle_t *)a->dir_watch, free_handle);
+	a->wake = NULL;
+	a->dir_watch = NULL;
+	if (a->wake_fd >= 0)
+		close(a->wake_fd);
+	a->wake_fd = -1;
+	if (a->hooked)
+		drill_hooks_close(&a->hooks);
+	a->hooked = false;
+}
