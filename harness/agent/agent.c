@@ -138,15 +138,18 @@ static int enter_host(pid_t pid, struct drill_err *err)
 	return rc;
 }
 
-static int take_lock(struct agent *a, const json_t *msg, struct drill_err *err)
+/* A host of a lab on this machine is told from its likes by its cgroup, whose
+ * parent carries the lab's name. */
+static int take_lock(struct agent *a, struct drill_err *err)
 {
-	char name[200], what[200];
+	char name[400], what[200], *p;
 
-	if (text(msg, "lab")[0])
-		snprintf(name, sizeof(name), "%.90s.%.63s", text(msg, "lab"),
-			 a->host);
+	if (a->cgroup[0])
+		snprintf(name, sizeof(name), "%s", a->cgroup + 1);
 	else
-		snprintf(name, sizeof(name), "%.63s", a->host);
+		snprintf(name, sizeof(name), "%s", a->host);
+	while ((p = strchr(name, '/')))
+		*p = '-';
 	snprintf(what, sizeof(what), "drill %.63s (agent pid %d)", a->run,
 		 (int)getpid());
 	return drill_lock_take(name, what, &a->lock_fd, err);
@@ -213,7 +216,7 @@ static int on_welcome(struct agent *a, json_t *msg, struct drill_err *err)
 	if (pid > 0)
 		rc = enter_host(pid, err);
 	if (rc == 0)
-		rc = take_lock(a, msg, err);
+		rc = take_lock(a, err);
 	if (rc < 0)
 		return rc;
 	heal_first(a);
