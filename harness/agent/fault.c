@@ -148,11 +148,14 @@ static void free_instance(struct agent *a, struct instance *i)
 	free(i);
 }
 
-static void tell_reverted(struct agent *a, struct instance *i,
+/* It went out of force between @begin_ns and now. */
+static void tell_reverted(struct agent *a, struct instance *i, int64_t begin_ns,
 			  const char *state, const char *reason)
 {
-	int64_t now = agent_now();
-	json_t *e = new_event(i, "fault.reverted", now, 0), *evidence;
+	int64_t end_ns = agent_now(), now = begin_ns + (end_ns - begin_ns) / 2;
+	json_t *e = new_event(i, "fault.reverted", now,
+			      (end_ns - begin_ns + 1) / 2);
+	json_t *evidence;
 
 	evidence = json_pack("{s:b,s:f}", "held_throughout", !i->lost_ns,
 			     "in_force_s",
@@ -185,6 +188,7 @@ static int take_off(struct agent *a, struct instance *i)
 {
 	struct drill_err err = { 0 };
 	bool told = i->state == IN_FORCE;
+	int64_t begin_ns = agent_now();
 	int rc;
 
 	drill_lease_renew(a->journal->lease);
@@ -194,7 +198,7 @@ static int take_off(struct agent *a, struct instance *i)
 	if (rc < 0)
 		a->dirty++;
 	if (told)
-		tell_reverted(a, i, rc < 0 ? "dirty" : "clean", err.msg);
+		tell_reverted(a, i, begin_ns, rc < 0 ? "dirty" : "clean", err.msg);
 	if (told || rc < 0)
 		tell_state(a, i, rc < 0 ? "dirty" : "clean", err.msg);
 	free_instance(a, i);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "agent.h"
+#include "host_init.h"
 
 #include "harness/core/outcome.h"
 #include "harness/core/proto.h"
@@ -34,6 +35,10 @@ static const struct {
 	const char *name, *doc;
 	int (*main)(int argc, char **argv);
 } commands[] = {
+	{ "enter", "Runs a command on a host of a lab (mpirun's remote shell).",
+	  drill_enter_main },
+	{ "host-init", "Is the first process of a host of a lab.",
+	  drill_host_init_main },
 	{ "run", "Serves a controller on standard input and output.", run },
 	{ "version", "Prints protocol and build.", version },
 };
@@ -49,7 +54,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "faultdrill-agent: no sub-command '%s'; there are:\n",
 		name);
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(stderr, "  %-8s %s\n", commands[i].name,
+		fprintf(stderr, "  %-9s %s\n", commands[i].name,
 			commands[i].doc);
 	return DRILL_USAGE;
 }
