@@ -189,6 +189,8 @@ static int map_lease(struct drill_journal *j, struct drill_err *err)
 	if (p == MAP_FAILED)
 		return drill_err_errno(err, errno, who, "cannot map '%s'",
 				       j->path);
+	/* A mapping in a forked child would keep our locks alive after us. */
+	madvise(p, DRILL_SLOT_BYTES, MADV_DONTFORK);
 	j->lease = p;
 	return 0;
 }
