@@ -76,6 +76,20 @@ double drill_instant(json_t *incident, const char *name)
 						  : at);
 }
 
+const char *drill_target_text(json_t *incident, char *buf, size_t size)
+{
+	json_t *target = drill_look(incident, "target"), *one;
+	size_t i, n = 0;
+
+	snprintf(buf, size, "%s", json_is_string(target)
+		 ? json_string_value(target) : "");
+	json_array_foreach (target, i, one)
+		if (json_is_string(one) && n < size)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s",
+				n ? ", " : "", json_string_value(one));
+	return buf;
+}
+
 int drill_num_digits(double v)
 {
 	v = fabs(v);

@@ -27,6 +27,10 @@ double drill_value_num(json_t *value);
 /* An instant of an incident, on the drill's clock: NAN when it never came. */
 double drill_instant(json_t *incident, const char *name);
 
+/* What an incident was aimed at: "rank 3", "rank 3, rank 5"; "" unknown.
+ * Returns @buf. */
+const char *drill_target_text(json_t *incident, char *buf, size_t size);
+
 /* The one function that formats a number: @digits after the point, thousands
  * in groups, "never" for infinity, no "-0". In print, groups are parted by a
  * thin space and the minus is a true one; plain is ASCII without groups.

@@ -12,7 +12,7 @@
 
 static const struct drill_reporter *const all[] = {
 	&drill_report_terminal, &drill_report_json, &drill_report_junit,
-	NULL,
+	&drill_report_html, NULL,
 };
 
 const struct drill_reporter *const *drill_reporters(void)

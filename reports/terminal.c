@@ -203,13 +203,13 @@ static void incidents(const struct drill_report *r, FILE *to, json_t *trial)
 	size_t i;
 
 	json_array_foreach (drill_look(trial, "incidents"), i, inc) {
-		char head[300];
+		char head[300], target[200];
 		const char *with = drill_look_text(inc, "injector", "");
 
 		snprintf(head, sizeof(head), "%s%s%s on %s",
 			 drill_look_text(inc, "fault", "natural"),
 			 *with ? ": " : "", with,
-			 drill_look_text(inc, "target", "an unknown target"));
+			 drill_target_text(inc, target, sizeof(target)));
 		fputs("\n  ", to);
 		wrapped(to, head, 2, 4);
 		noticed(to, inc);
