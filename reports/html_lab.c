@@ -16,7 +16,7 @@ struct host {
 	const char *name;
 	bool spare, hit;
 	int first, last, ranks; /* slots that began here; ranks 0: none */
-	int took;		/* a slot that ended here and began elsewhere */
+	int took, took_last;	/* slots that came here from elsewhere; -1 */
 };
 
 struct map {
@@ -53,6 +53,16 @@ static void read_lab(struct map *m)
 		host_named(m, drill_look_text(ev, "host", ""));
 }
 
+static void took(struct host *at, int slot)
+{
+	if (at->took < 0)
+		at->took = at->took_last = slot;
+	if (slot < at->took)
+		at->took = slot;
+	if (slot > at->took_last)
+		at->took_last = slot;
+}
+
 static void place(struct map *m)
 {
 	bool *seen = calloc((size_t)m->h->ranks + 1, sizeof(*seen));
@@ -68,8 +78,8 @@ static void place(struct map *m)
 		if (!at || !seen || !(slot >= 0 && slot < m->h->ranks))
 			continue;
 		if (seen[(size_t)slot]) {
-			if (slot < at->first || slot > at->last)
-				at->took = (int)slot;
+			if (!at->ranks || slot < at->first || slot > at->last)
+				took(at, (int)slot);
 			continue;
 		}
 		seen[(size_t)slot] = true;
@@ -160,8 +170,11 @@ static void box(struct html *h, const struct host *host, double x, int width)
 		put(h, "<text class=\"f b sm c\" x=\"%s\" y=\"138\">%s</text>",
 		    pct(h, x), esc(h, cut(h, what_hit(h, host), 16)));
 	else if (host->took >= 0)
-		put(h, "<text class=\"m sm c\" x=\"%s\" y=\"138\">took rank %d"
-		    "</text>", pct(h, x), host->took);
+		put(h, "<text class=\"m sm c\" x=\"%s\" y=\"138\">took over "
+		    "%s</text>", pct(h, x), host->took == host->took_last ?
+		    drill_html_text(h, "rank %d", host->took) :
+		    drill_html_text(h, "%d\u2013%d", host->took,
+				    host->took_last));
 }
 
 static void draw(struct map *m, const struct host *const *drawn, size_t n)

@@ -87,14 +87,14 @@ static void noticed(struct html *h, json_t *inc)
 	if (isfinite(v)) {
 		big = !strcmp(drill_look_text(inc, "detect_order", ""),
 			      "undecidable") && isfinite(hi)
-			? drill_html_text(h, "\u2264 %s s", num(h, hi, -1))
-			: drill_html_text(h, "%s s", num(h, v, -1));
+			? drill_html_text(h, "\u2264 %s\u00a0s", num(h, hi, -1))
+			: drill_html_text(h, "%s\u00a0s", num(h, v, -1));
 		cell(h, e, big, joined(h, by_text(h, inc), limit));
 	} else if (control(inc)) {
 		cell(h, e, "nobody", "and there was nothing to notice");
 	} else {
 		big = isfinite(lower)
-			? drill_html_text(h, "in %s s", num(h, lower, -1)) : "";
+			? drill_html_text(h, "in %s\u00a0s", num(h, lower, -1)) : "";
 		cell(h, e, "not noticed", joined(h, big, limit));
 	}
 }
@@ -105,7 +105,7 @@ static void blamed(struct html *h, json_t *inc)
 	double after = drill_look_num(inc, "time_to_blame_s");
 	const char *what = drill_look_text(inc, "blame", "");
 	const char *when = isfinite(after)
-		? drill_html_text(h, "after %s s", num(h, after, -1)) : "";
+		? drill_html_text(h, "after %s\u00a0s", num(h, after, -1)) : "";
 
 	if (!*what && correct && json_is_true(correct))
 		what = drill_html_target(h, inc);
@@ -126,7 +126,7 @@ static const char *after(struct html *h, json_t *inc, const char *key,
 {
 	double v = drill_look_num(inc, key);
 
-	return isfinite(v) ? drill_html_text(h, "%s %s s", word,
+	return isfinite(v) ? drill_html_text(h, "%s %s\u00a0s", word,
 					     num(h, v, -1)) : "";
 }
 
@@ -139,7 +139,7 @@ static void moved(struct html *h, json_t *inc)
 	const char *steady = after(h, inc, "time_to_steady_s", "steady after");
 
 	if (isfinite(v))
-		cell(h, e, drill_html_text(h, "%s s", num(h, v, -1)),
+		cell(h, e, drill_html_text(h, "%s\u00a0s", num(h, v, -1)),
 		     joined(h, limit_text(h, e), *caught ? caught
 							 : "never caught up"));
 	else if (!strcmp(drill_look_text(inc, "time_to_resume_why", ""),
@@ -157,9 +157,9 @@ static const char *also(struct html *h, json_t *inc)
 	double steps = drill_look_num(inc, "cost.steps");
 	double money = drill_look_num(inc, "cost.money");
 	const char *a = isnan(steps) ? "" :
-		drill_html_text(h, "%s steps", num(h, steps, -1));
+		drill_html_text(h, "%s\u00a0steps", num(h, steps, -1));
 	const char *b = isnan(money) ? "" :
-		drill_html_text(h, "%s %s", num(h, money, 2), esc(h,
+		drill_html_text(h, "%s\u00a0%s", num(h, money, 2), esc(h,
 			drill_look_text(inc, "cost.currency", "USD")));
 
 	return drill_html_text(h, "%s%s%s", a, *a && *b ? ", " : "", b);
@@ -177,11 +177,11 @@ static void cost(struct html *h, json_t *inc)
 		cell(h, e, "unknown", drill_look_true(h->trial, "conclusive")
 		     ? "not measured" : "the trial is inconclusive");
 	else if (fabs(v) < noise)
-		cell(h, e, drill_html_text(h, "below %s rank\u00b7s",
+		cell(h, e, drill_html_text(h, "below %s\u00a0rank\u00b7s",
 			num(h, noise, -1)), joined(h, "the noise floor",
 						   limit));
 	else
-		cell(h, e, drill_html_text(h, "%s rank\u00b7s",
+		cell(h, e, drill_html_text(h, "%s\u00a0rank\u00b7s",
 			num(h, v, -1)), joined(h, joined(h, limit,
 			drill_look_true(inc, "shared") ? "shared" : ""),
 			also(h, inc)));

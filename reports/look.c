@@ -151,6 +151,21 @@ static const char *unit_text(const char *unit, bool plain)
 	return unit;
 }
 
+/* "10s" reads better as "10 s", and rank*s is a product. */
+static void spaced(const char *text, bool plain, char *buf, size_t size)
+{
+	size_t sign = *text == '-', n = sign, skip;
+
+	n += strspn(text + n, ".0123456789");
+	skip = n + strspn(text + n, " ");
+	if (n == sign || (!isalpha((unsigned char)text[skip]) &&
+			  text[skip] != '%') || strlen(text + skip) > 8)
+		snprintf(buf, size, "%s", text);
+	else
+		snprintf(buf, size, "%.*s%s%s", (int)n, text,
+			 plain ? " " : "\u00a0", unit_text(text + skip, plain));
+}
+
 const char *drill_value_text(json_t *value, const char *unit, bool plain,
 			     char *buf, size_t size)
 {
@@ -159,13 +174,15 @@ const char *drill_value_text(json_t *value, const char *unit, bool plain,
 
 	buf[0] = '\0';
 	if (json_is_string(value)) {
-		snprintf(buf, size, "%s", json_string_value(value));
+		spaced(json_string_value(value), plain, buf, size);
 	} else if (json_is_boolean(value)) {
 		snprintf(buf, size, "%s", v ? "yes" : "no");
 	} else if (json_is_number(value)) {
-		(plain ? drill_num_plain : drill_num_print)(num, v, -1);
+		(plain ? drill_num_plain : drill_num_print)(num, v,
+			json_is_integer(value) ? 0 : -1);
 		unit = unit_text(unit, plain);
-		snprintf(buf, size, *unit ? "%s %s" : "%s%s", num, unit);
+		snprintf(buf, size, "%s%s%s", num, !*unit ? "" : plain ? " "
+			 : "\u00a0", unit);
 	} else if (value && !json_is_null(value)) {
 		char *s = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 

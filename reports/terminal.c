@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define COLUMNS 80
-#define LABEL 13 /* of a "label  text" line, from column 2 */
+#define LABEL 15 /* of a "label  text" line, from column 2 */
 
 static const char *colour_of(enum drill_outcome o)
 {
@@ -38,10 +38,12 @@ static void painted(const struct drill_report *r, FILE *to,
 		fputs(text, to);
 }
 
-/* Breaks @text between words at 80 columns, later lines start at @indent. */
+/* Breaks @text between words at 80 columns, later lines start at @indent.
+ * Blanks within a line are kept, they align columns. */
 static void wrapped(FILE *to, const char *text, int at, int indent)
 {
 	char word[COLUMNS * 4 + 1];
+	int blanks = 0;
 
 	while (*text) {
 		size_t n = strcspn(text, " \t\n");
@@ -49,15 +51,16 @@ static void wrapped(FILE *to, const char *text, int at, int indent)
 
 		snprintf(word, sizeof(word), "%.*s",
 			 (int)(n < sizeof(word) ? n : sizeof(word) - 1), text);
-		if (at > indent && at + 1 + len > COLUMNS) {
+		if (at > indent && at + blanks + len > COLUMNS) {
 			fprintf(to, "\n%*s", indent, "");
 			at = indent;
-		} else if (at > indent) {
-			at += fprintf(to, " ");
+		} else {
+			at += fprintf(to, "%*s", blanks, "");
 		}
 		at += drill_print_text(to, word, 0);
 		text += n;
-		text += strspn(text, " \t\n");
+		blanks = (int)strspn(text, " \t\n");
+		text += blanks;
 	}
 	putc('\n', to);
 }
