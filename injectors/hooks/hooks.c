@@ -337,28 +337,61 @@ static int free_entry(const struct drill_hook_page *p)
 	return any;
 }
 
-int drill_hooks_arm(struct drill_hooks *h, const struct drill_hook_order *o,
-		    struct drill_hook_armed *ret, struct drill_err *err)
+int drill_hooks_pick(const struct drill_hooks *h, struct drill_hook_armed *ret,
+		     struct drill_err *err)
 {
-	struct drill_hook_page *p = h->page;
 	uint64_t mark = 0;
-	int r = check_order(o, err), i;
+	int i = free_entry(h->page);
 
-	if (r)
-		return r;
+	if (i < 0)
+		return drill_err_set(err, -ENOSPC, WHO,
+				     "all %d entries of the hook page are taken",
+				     DRILL_HOOK_ENTRIES);
 	while (!mark)
 		if (getrandom(&mark, sizeof(mark), 0) < 0)
 			return drill_err_errno(err, errno, WHO, "getrandom");
-	i = free_entry(p);
-	if (i >= 0) {
-		fill_entry(&p->entry[i], o, mark);
-		publish_armed(p);
-		*ret = (struct drill_hook_armed){ i, mark };
-		return 0;
+	*ret = (struct drill_hook_armed){ i, mark };
+	return 0;
+}
+
+int drill_hooks_arm_at(struct drill_hooks *h, const struct drill_hook_order *o,
+		       const struct drill_hook_armed *a, struct drill_err *err)
+{
+	struct drill_hook_entry *e = &h->page->entry[a->entry];
+	int r = check_order(o, err);
+
+	if (r)
+		return r;
+	if (e->state != DRILL_HOOK_FREE)
+		return drill_err_set(err, -EBUSY, WHO,
+				     "entry %d has been taken meanwhile",
+				     a->entry);
+	fill_entry(e, o, a->mark);
+	publish_armed(h->page);
+	return 0;
+}
+
+int drill_hooks_arm(struct drill_hooks *h, const struct drill_hook_order *o,
+		    struct drill_hook_armed *ret, struct drill_err *err)
+{
+	int r = drill_hooks_pick(h, ret, err);
+
+	return r ? r : drill_hooks_arm_at(h, o, ret, err);
+}
+
+bool drill_hooks_holds(const struct drill_hooks *h, int slot,
+		       enum drill_word word)
+{
+	const struct drill_hook_entry *e;
+
+	for (int i = 0; i < DRILL_HOOK_ENTRIES; i++) {
+		e = &h->page->entry[i];
+		if (e->state == DRILL_HOOK_HELD && e->word == word &&
+		    e->by_slot == (uint32_t)slot + 1 &&
+		    e->where <= DRILL_HOOK_INSIDE)
+			return true;
 	}
-	return drill_err_set(err, -ENOSPC, WHO,
-			     "all %d entries of the hook page are taken",
-			     DRILL_HOOK_ENTRIES);
+	return false;
 }
 
 static void read_order(const struct drill_hook_entry *e,

@@ -86,6 +86,18 @@ struct drill_hook_armed {
 int drill_hooks_arm(struct drill_hooks *h, const struct drill_hook_order *o,
 		    struct drill_hook_armed *ret, struct drill_err *err);
 
+/* The same in two steps, for a record that must be durable in between: pick
+ * changes nothing, arm_at is -EBUSY when the entry is no longer free. */
+int drill_hooks_pick(const struct drill_hooks *h, struct drill_hook_armed *ret,
+		     struct drill_err *err);
+int drill_hooks_arm_at(struct drill_hooks *h, const struct drill_hook_order *o,
+		       const struct drill_hook_armed *a, struct drill_err *err);
+
+/* Is the process of @slot held before or inside a call of @word, so that this
+ * very call will meet what is armed now? */
+bool drill_hooks_holds(const struct drill_hooks *h, int slot,
+		       enum drill_word word);
+
 /* What is there, read back from the page. */
 struct drill_hook_seen {
 	enum drill_hook_state state;
