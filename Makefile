@@ -204,6 +204,9 @@ $(BUILD)/libfaultdrill-mpi.so: $(MPIHOOK)
 
 -include $(MPIHOOK:.o=.d)
 
+# Tests without MPI use the hook's core itself.
+$(BUILD)/libsupport.a: $(call obj,$(HOOK_SRC))
+
 # MPI programs for the tests of the hook, and the test that drives them. A
 # Fortran program that does not compile here is a skip there.
 MPI_TESTS := $(addprefix $(BUILD)/tests/mpi/,drive words threads classic modern)

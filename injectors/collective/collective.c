@@ -120,30 +120,6 @@ int drill_collective_apply(struct drill_act *act, const char *op,
 	return r;
 }
 
-/* The entry that a record speaks of. -ENOENT: the page is gone or nothing was
- * ever recorded. Yours: drill_hooks_close. */
-static int open_record(const struct drill_record *record, struct drill_hooks *h,
-		       struct drill_hook_armed *ret, struct drill_err *err)
-{
-	const char *page = drill_record_get(record, "page");
-	const char *mark = drill_record_get_ours(record, "mark");
-	struct drill_err why = { 0 };
-	int r;
-
-	*h = (struct drill_hooks){ 0 };
-	if (!page || !mark)
-		return -ENOENT;
-	ret->entry = (int)drill_record_get_int(record, "entry", -1);
-	ret->mark = strtoull(mark, NULL, 16);
-	r = drill_hooks_open(h, page, &why);
-	if (!r && (ret->entry < 0 || ret->entry >= DRILL_HOOK_ENTRIES))
-		r = -EINVAL;
-	if (r && r != -ENOENT)
-		return drill_err_set(err, r, who, "%s", why.msg[0] ? why.msg :
-				     "the record names no entry");
-	return r;
-}
-
 /* Its pid as we see it, while it is still the process of the record. */
 static pid_t living(const struct drill_record *record)
 {
@@ -157,6 +133,43 @@ static pid_t living(const struct drill_record *record)
 	alive = p.pid > 0 && !drill_process_find(&p, NULL);
 	drill_process_close(&p);
 	return alive ? p.pid : 0;
+}
+
+/* The entry that a record speaks of. -ENODATA: nothing was ever recorded.
+ * -ENOENT: the page is gone. Yours: drill_hooks_close. */
+static int open_record(const struct drill_record *record, struct drill_hooks *h,
+		       struct drill_hook_armed *ret, struct drill_err *err)
+{
+	const char *page = drill_record_get(record, "page");
+	const char *mark = drill_record_get_ours(record, "mark");
+	struct drill_err why = { 0 };
+	int r;
+
+	*h = (struct drill_hooks){ 0 };
+	if (!page || !mark)
+		return -ENODATA;
+	ret->entry = (int)drill_record_get_int(record, "entry", -1);
+	ret->mark = strtoull(mark, NULL, 16);
+	r = drill_hooks_open(h, page, &why);
+	if (!r && (ret->entry < 0 || ret->entry >= DRILL_HOOK_ENTRIES))
+		r = -EINVAL;
+	if (r && r != -ENOENT)
+		return drill_err_set(err, r, who, "%s", why.msg[0] ? why.msg :
+				     "the record names no entry");
+	return r;
+}
+
+/* Without a page nothing is left, unless the process that had it mapped lives:
+ * it may be caught in what nobody else can see any more. */
+static int page_gone(const struct drill_record *record, int r,
+		     struct drill_err *err)
+{
+	if (r == -ENODATA || (r == -ENOENT && !living(record)))
+		return 0;
+	return r == -ENOENT ?
+		       drill_err_set(err, r, who,
+				     "the hook page is gone and its process "
+				     "lives: end the job") : r;
 }
 
 static bool as_recorded(const struct drill_record *record,
@@ -187,7 +200,7 @@ int drill_collective_see(struct drill_act *act, struct drill_collective *ret,
 	*ret = (struct drill_collective){ 0 };
 	r = open_record(act->record, &ret->hooks, &ret->armed, err);
 	if (r)
-		return r == -ENOENT ? 0 : r;
+		return page_gone(act->record, r, err);
 	ret->slot = (int)drill_record_get_int(act->record, "slot", -1);
 	if (ret->slot < 0 || ret->slot >= DRILL_HOOK_SLOTS)
 		return drill_err_set(err, -EINVAL, who,
@@ -205,10 +218,9 @@ int drill_collective_see(struct drill_act *act, struct drill_collective *ret,
 }
 
 /* "202 0x7f.. ..." of /proc/PID/task/TID/syscall: number and first argument. */
-static int thread_blocked(const char *dir, const char *tid, uint64_t futex,
-			  bool sleeping)
+static int thread_blocked(const char *dir, const char *tid, uint64_t futex)
 {
-	char path[320];
+	char path[400];
 	unsigned long long arg = 0;
 	long nr = -1;
 	FILE *f;
@@ -220,13 +232,10 @@ static int thread_blocked(const char *dir, const char *tid, uint64_t futex,
 		return -errno;
 	n = fscanf(f, "%ld %llx", &nr, &arg);
 	fclose(f);
-	if (n == 2 && nr == SYS_futex)
-		return arg == futex;
-	return n == 2 && sleeping &&
-	       (nr == SYS_clock_nanosleep || nr == SYS_nanosleep);
+	return n == 2 && nr == SYS_futex && arg == futex;
 }
 
-int drill_collective_blocked(const struct drill_collective *c, bool sleeping)
+int drill_collective_blocked(const struct drill_collective *c)
 {
 	const struct drill_hook_page *p = c->hooks.page;
 	uint64_t futex = p->slot[c->slot].base +
@@ -243,9 +252,21 @@ int drill_collective_blocked(const struct drill_collective *c, bool sleeping)
 		return c->pid ? -errno : 0;
 	while (r != 1 && (e = readdir(d)))
 		if (e->d_name[0] != '.')
-			r = thread_blocked(dir, e->d_name, futex, sleeping);
+			r = thread_blocked(dir, e->d_name, futex);
 	closedir(d);
 	return r;
+}
+
+int drill_collective_lingers(const struct drill_collective *c)
+{
+	const struct timespec t = { .tv_nsec = 1000000 };
+	int r = c->hooks.page ? drill_collective_blocked(c) : 0;
+
+	for (int i = 0; i < 500 && r == 1; i++) {
+		nanosleep(&t, NULL);
+		r = drill_collective_blocked(c);
+	}
+	return r == 1;
 }
 
 int drill_collective_revert(const struct drill_record *record,
@@ -258,5 +279,6 @@ int drill_collective_revert(const struct drill_record *record,
 	if (!r)
 		r = drill_hooks_disarm(&h, &a, err);
 	drill_hooks_close(&h);
-	return r == -ENOENT ? 0 : r;
+	r = page_gone(record, r, err);
+	return r == -ENOENT ? -EUCLEAN : r;
 }

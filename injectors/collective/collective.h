@@ -38,8 +38,12 @@ int drill_collective_see(struct drill_act *act, struct drill_collective *ret,
 			 struct drill_err *err);
 
 /* What the kernel says of the threads of the rank: does one wait for the futex
- * of this entry (@sleeping: or sleep)? 1 yes, 0 no, negative: not readable. */
-int drill_collective_blocked(const struct drill_collective *c, bool sleeping);
+ * of this entry? 1 yes, 0 no, negative: not readable. */
+int drill_collective_blocked(const struct drill_collective *c);
+
+/* After the entry has been taken off: is a thread still caught in it? Gives it
+ * half a second to leave. 1 yes, 0 no. */
+int drill_collective_lingers(const struct drill_collective *c);
 
 /* The revert of all of them. */
 int drill_collective_revert(const struct drill_record *record,

@@ -101,17 +101,17 @@ static bool measured(struct drill_act *act, const struct drill_hook_seen *s)
 }
 
 /* While no call has ended: is one being kept back now? The kernel sees a thread
- * asleep then. */
+ * wait for this entry then. */
 static bool under_way(struct drill_act *act, const struct drill_collective *c)
 {
-	bool asleep = c->seen.begin_ns && !c->seen.end_ns &&
-		      drill_collective_blocked(c, true) == 1;
+	bool waits = c->seen.begin_ns && !c->seen.end_ns &&
+		      drill_collective_blocked(c) == 1;
 
 	json_object_set_new(act->evidence, "held_at_call",
 			    json_boolean(c->held));
-	json_object_set_new(act->evidence, "thread_sleeps",
-			    json_boolean(asleep));
-	return asleep || c->held;
+	json_object_set_new(act->evidence, "thread_waits",
+			    json_boolean(waits));
+	return waits || c->held;
 }
 
 static int verify(struct drill_act *act, struct drill_err *err)
@@ -121,6 +121,8 @@ static int verify(struct drill_act *act, struct drill_err *err)
 
 	if (r > 0)
 		r = measured(act, &c.seen) || under_way(act, &c);
+	else if (r == 0)
+		r = drill_collective_lingers(&c);
 	drill_hooks_close(&c.hooks);
 	return r;
 }

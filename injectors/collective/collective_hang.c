@@ -7,9 +7,6 @@
  */
 #include "collective.h"
 
-#include <errno.h>
-#include <time.h>
-
 static const char who[] = "collective.hang";
 
 struct hang_args {
@@ -49,19 +46,6 @@ static int apply(struct drill_act *act, struct drill_err *err)
 	return drill_collective_apply(act, a->op, &order, err);
 }
 
-/* A call that has been let go needs a moment to get off the futex. */
-static int still_blocked(const struct drill_collective *c)
-{
-	const struct timespec t = { .tv_nsec = 1000000 };
-	int r = drill_collective_blocked(c, false);
-
-	for (int i = 0; i < 500 && r == 1; i++) {
-		nanosleep(&t, NULL);
-		r = drill_collective_blocked(c, false);
-	}
-	return r == 1;
-}
-
 /* The page says that it is armed and hit; the kernel, which knows nothing of
  * the page, says that a thread of the rank waits for exactly this entry. */
 static int verify(struct drill_act *act, struct drill_err *err)
@@ -70,15 +54,15 @@ static int verify(struct drill_act *act, struct drill_err *err)
 	int r = drill_collective_see(act, &c, err), blocked;
 
 	if (r > 0) {
-		blocked = drill_collective_blocked(&c, false);
+		blocked = drill_collective_blocked(&c);
 		json_object_set_new(act->evidence, "held_at_call",
 				    json_boolean(c.held));
 		json_object_set_new(act->evidence, "thread_waits",
 				    blocked < 0 ? json_string("not readable") :
 						  json_boolean(blocked));
 		r = c.held || (c.seen.waiting > 0 && blocked);
-	} else if (r == 0 && c.hooks.page) {
-		r = still_blocked(&c);
+	} else if (r == 0) {
+		r = drill_collective_lingers(&c);
 	}
 	drill_hooks_close(&c.hooks);
 	return r;

@@ -161,27 +161,20 @@ static void hold(struct hook_call *c, struct drill_hook_entry *e,
 	note_end(e, begin);
 }
 
-static void sleep_until(int64_t until_ns)
+/* Sleeps on the entry, so that taking it off ends the delay at once; the last
+ * bit is spun, for a sleep may wake late. */
+static void delay(struct hook_call *c, struct drill_hook_entry *e,
+		  uint64_t mark)
 {
-	int64_t left = until_ns - hook_raw_ns() - SPIN_NS;
-	struct timespec t;
-
-	while (left > 0) {
-		t = (struct timespec){ left / 1000000000, left % 1000000000 };
-		nanosleep(&t, NULL);
-		left = until_ns - hook_raw_ns() - SPIN_NS;
-	}
-	while (hook_raw_ns() < until_ns)
-		;
-}
-
-static void delay(struct hook_call *c, struct drill_hook_entry *e)
-{
-	int64_t begin;
+	int64_t begin, until;
 
 	note_begin(c, e);
-	begin = hook_raw_ns();
-	sleep_until(begin + e->delay_ns);
+	begin = hook_load(&e->begin_ns);
+	until = begin + e->delay_ns;
+	if (wait_while(e, mark, DRILL_HOOK_IN_FORCE, until - SPIN_NS))
+		return; /* taken off: the entry may be another's by now */
+	while (hook_raw_ns() < until)
+		;
 	note_end(e, begin);
 	hook_add(&e->hits, 1);
 }
@@ -212,7 +205,7 @@ static void act(struct hook_call *c, int i)
 	if (e->action == DRILL_HOOK_HOLD)
 		hold(c, e, c->mark[i]);
 	else if (e->action == DRILL_HOOK_DELAY)
-		delay(c, e);
+		delay(c, e, c->mark[i]);
 	else if (e->action == DRILL_HOOK_HANG)
 		hang(c, e, c->mark[i]);
 	hook_store(&hook_lane->entry, 0);
