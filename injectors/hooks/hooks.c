@@ -114,6 +114,7 @@ int drill_hooks_create(struct drill_hooks *h, const char *path,
 	char tmp[PATH_MAX];
 	int fd, r;
 
+	*h = (struct drill_hooks){ 0 };
 	if (snprintf(tmp, sizeof(tmp), "%s.XXXXXX", path) >= (int)sizeof(tmp))
 		return drill_err_set(err, -ENAMETOOLONG, WHO,
 				     "the path of the hook page is too long");
