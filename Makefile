@@ -117,7 +117,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libsupport.a \
 .SECONDARY:
 
 # The software CUDA device; where a toolkit is, our header is checked with it.
-NVCC      ?= $(shell command -v nvcc)
+NVCC      ?= $(shell which nvcc 2>/dev/null)
 CUDA_HOME ?= $(if $(NVCC),$(patsubst %/bin/,%,$(dir $(realpath $(NVCC)))))
 CUDA_INC  := $(wildcard $(CUDA_HOME)/include/cuda.h)
 SOFT_SRC  := $(filter-out %/check_api.c,$(sort $(wildcard workloads/softcuda/*.c)))
@@ -154,7 +154,47 @@ $(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)OMPI_CC='$(CC)' $(MPICC) $(BASE) $(CFLAGS) -MMD -MP -o $@ $<
 
-.PHONY: all drill workloads hooks check unit bench lint format install help clean FORCE
+# The training job. Its kernels: one object an instruction set, chosen at run
+# time, never -march=native; contraction off, so that all give the same bits.
+KERNEL_ISA := $(if $(filter x86_64,$(shell uname -m)),x86-64 avx2 avx512,generic)
+ISA_x86-64 := -march=x86-64
+ISA_avx2   := -march=x86-64 -mavx2
+ISA_avx512 := -march=x86-64 -mavx512f -mavx512vl -mavx512dq -mavx512bw
+KERNELS    := $(KERNEL_ISA:%=$(BUILD)/train-kernels.%.so)
+TRAIN_SRC  := $(filter-out %/kernels.c %/comm_mpi.c %/comm_none.c,\
+	$(sort $(wildcard workloads/train/*.c)))
+TRAIN      := $(BUILD)/train-solo $(if $(shell which $(MPICC) 2>/dev/null),$(BUILD)/train)
+
+workloads: $(TRAIN) $(KERNELS)
+
+$(BUILD)/train-kernels.%.so: workloads/train/kernels.c $(BUILD)/flags \
+		$(wildcard workloads/train/*.h) workloads/include/faultdrill/softcuda.h
+	$(call say,CC)
+	$(Q)$(CC) -std=gnu11 $(WARN) -I. -Iworkloads/include -O3 -fPIC -shared \
+		-fvisibility=hidden -ffp-contract=off -fno-math-errno $(ISA_$*) \
+		-DKERNELS_ISA='"$*"' -o $@ $< -lm
+
+$(BUILD)/train-solo: $(call obj,$(TRAIN_SRC) workloads/train/comm_none.c)
+	$(call say,LD)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
+
+$(BUILD)/obj/workloads/train/comm_mpi.o: workloads/train/comm_mpi.c $(BUILD)/flags
+	$(call say,MPICC)
+	$(Q)mkdir -p $(@D)
+	$(Q)OMPI_CC=$(CC) $(MPICC) $(BASE) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/train: $(call obj,$(TRAIN_SRC) workloads/train/comm_mpi.c)
+	$(call say,LD)
+	$(Q)OMPI_CC=$(CC) $(MPICC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
+		-lpthread -ldl -lm
+
+cuda: $(BUILD)/train-kernels.fatbin	## the kernels for real GPUs (needs nvcc)
+$(BUILD)/train-kernels.fatbin: workloads/train/kernels.c \
+		$(wildcard workloads/train/*.h)
+	$(call say,NVCC)
+	$(Q)$(NVCC) -x cu -fatbin --fmad=false -Iworkloads/include -o $@ $<
+
+.PHONY: all drill workloads cuda hooks check unit bench lint format install help clean FORCE
 workloads: $(BUILD)/launch $(BUILD)/launch-rank
 workloads: $(BUILD)/softcuda/libcuda.so.1 $(BUILD)/softcuda/checked
 
