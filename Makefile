@@ -147,12 +147,14 @@ $(BUILD)/softcuda/checked: workloads/softcuda/check_api.c \
 $(BUILD)/tests/unit/test_softcuda: $(BUILD)/libsoftcuda.a
 
 # Jobs for tests; without an MPI compiler those tests say that they skipped.
+# Never with a sanitizer: it would judge the MPI library.
 PROGRAM := $(if $(shell which $(MPICC) 2>/dev/null),$(patsubst %.c,$(BUILD)/%,\
 	$(sort $(wildcard tests/programs/*.c))))
 $(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/flags
 	$(call say,MPICC)
 	$(Q)mkdir -p $(@D)
-	$(Q)OMPI_CC='$(CC)' $(MPICC) $(BASE) $(CFLAGS) -MMD -MP -o $@ $<
+	$(Q)OMPI_CC='$(CC)' $(MPICC) $(filter-out -fsanitize=%,$(BASE)) \
+		$(CFLAGS) -MMD -MP -o $@ $<
 
 # The training job. Its kernels: one object an instruction set, chosen at run
 # time, never -march=native; contraction off, so that all give the same bits.

@@ -269,3 +269,19 @@ void launch_crew_close(struct launch_job *j)
 		if (j->ranks[i].member)
 			cut(j->ranks[i].member);
 }
+
+static void close_handle(uv_handle_t *h, void *arg)
+{
+	struct launch_job *j = arg;
+	bool member = h->data != j && h->type != UV_POLL;
+
+	if (!uv_is_closing(h))
+		uv_close(h, member ? on_closed : NULL);
+}
+
+void launch_crew_end(struct launch_job *j)
+{
+	uv_walk(&j->loop, close_handle, j);
+	uv_run(&j->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&j->loop);
+}

@@ -107,6 +107,8 @@ int launch_crew_open(struct launch_job *j, struct drill_err *err);
 /* To all connected starters. */
 void launch_crew_say(struct launch_job *j, const char *line);
 void launch_crew_close(struct launch_job *j);
+/* Closes strangers and all else that the loop holds, and the loop. */
+void launch_crew_end(struct launch_job *j);
 
 /* mpirun.c: starts the attempt; launch_job_ended() follows. */
 int launch_mpirun(struct launch_job *j, struct drill_err *err);

@@ -185,7 +185,9 @@ static int supervise(struct launch_job *j, struct drill_err *err)
 		return rc;
 	uv_loop_init(&j->loop);
 	watch_signals(j);
-	return launch_job_run(j, err);
+	rc = launch_job_run(j, err);
+	launch_crew_end(j);
+	return rc;
 }
 
 static void done(struct launch_job *j)
