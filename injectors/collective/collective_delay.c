@@ -80,24 +80,23 @@ static int apply(struct drill_act *act, struct drill_err *err)
 	return drill_collective_apply(act, a->op, &order, err);
 }
 
-/* The last call that was hit: by the hook's clock, and from the job's own stamp
- * of that call, which the hook does not write. */
+/* By the hook's clock over all calls that were hit, and for the last one from
+ * the job's own stamp of that call, which the hook does not write. */
 static bool measured(struct drill_act *act, const struct drill_hook_seen *s)
 {
-	int64_t last = s->end_ns - s->begin_ns;
+	int64_t mean = s->hits ? s->total_ns / s->hits : 0;
 	int64_t by_job = s->end_ns - s->job_ns;
-	bool ended = s->hits > 0 && s->end_ns > s->begin_ns;
+	bool job_says = s->job_ns > 0 && s->job_ns <= s->begin_ns &&
+			s->end_ns > s->begin_ns;
 
-	if (!ended)
+	if (!s->hits)
 		return false;
-	json_object_set_new(act->evidence, "last_delay_ns", json_integer(last));
-	json_object_set_new(act->evidence, "mean_delay_ns",
-			    json_integer(s->total_ns / s->hits));
-	if (s->job_ns > 0 && s->job_ns <= s->begin_ns)
-		json_object_set_new(act->evidence, "by_job_clock_ns",
+	json_object_set_new(act->evidence, "mean_delay_ns", json_integer(mean));
+	if (job_says)
+		json_object_set_new(act->evidence, "last_by_job_clock_ns",
 				    json_integer(by_job));
-	return last >= s->order.delay_ns &&
-	       (s->job_ns <= 0 || by_job >= s->order.delay_ns);
+	return mean >= s->order.delay_ns &&
+	       (!job_says || by_job >= s->order.delay_ns);
 }
 
 /* While no call has ended: is one being kept back now? The kernel sees a thread
@@ -105,7 +104,7 @@ static bool measured(struct drill_act *act, const struct drill_hook_seen *s)
 static bool under_way(struct drill_act *act, const struct drill_collective *c)
 {
 	bool waits = c->seen.begin_ns && !c->seen.end_ns &&
-		      drill_collective_blocked(c) == 1;
+		     drill_collective_blocked(c) == 1;
 
 	json_object_set_new(act->evidence, "held_at_call",
 			    json_boolean(c->held));

@@ -7,6 +7,8 @@
  */
 #include "collective.h"
 
+#include <time.h>
+
 static const char who[] = "collective.hang";
 
 struct hang_args {
@@ -46,21 +48,34 @@ static int apply(struct drill_act *act, struct drill_err *err)
 	return drill_collective_apply(act, a->op, &order, err);
 }
 
+/* It looks at its entry once a second: then it is off the futex for a moment. */
+static int blocked(const struct drill_collective *c)
+{
+	const struct timespec t = { .tv_nsec = 1000000 };
+	int r = drill_collective_blocked(c);
+
+	for (int i = 0; i < 10 && r == 0 && c->seen.waiting; i++) {
+		nanosleep(&t, NULL);
+		r = drill_collective_blocked(c);
+	}
+	return r;
+}
+
 /* The page says that it is armed and hit; the kernel, which knows nothing of
  * the page, says that a thread of the rank waits for exactly this entry. */
 static int verify(struct drill_act *act, struct drill_err *err)
 {
 	struct drill_collective c;
-	int r = drill_collective_see(act, &c, err), blocked;
+	int r = drill_collective_see(act, &c, err), waits;
 
 	if (r > 0) {
-		blocked = drill_collective_blocked(&c);
+		waits = blocked(&c);
 		json_object_set_new(act->evidence, "held_at_call",
 				    json_boolean(c.held));
 		json_object_set_new(act->evidence, "thread_waits",
-				    blocked < 0 ? json_string("not readable") :
-						  json_boolean(blocked));
-		r = c.held || (c.seen.waiting > 0 && blocked);
+				    waits < 0 ? json_string("not readable") :
+						  json_boolean(waits));
+		r = c.held || (c.seen.waiting > 0 && waits);
 	} else if (r == 0) {
 		r = drill_collective_lingers(&c);
 	}
