@@ -35,7 +35,7 @@ void drill_spawn_init(struct drill_spawn *s)
 	memset(s, 0, sizeof(*s));
 	for (i = 0; i < DRILL_SPAWN_FDS; i++)
 		s->fd[i] = -1;
-	s->join = s->own_proc = -1;
+	s->join = -1;
 }
 
 int drill_pidfd_open(pid_t pid)
@@ -61,14 +61,6 @@ int drill_pidfd_wait(int pidfd, int timeout_ms)
 		rc = poll(&p, 1, timeout_ms);
 	while (rc < 0 && errno == EINTR);
 	return rc > 0 ? 0 : -ETIMEDOUT;
-}
-
-int drill_proc_tree(void)
-{
-	int fd = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc",
-			      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
 }
 
 static void fail(int status, const char *step)
@@ -107,12 +99,17 @@ static void put_proc(int status, int tree)
 
 static void take_place(int status, const struct drill_spawn *s, int procs)
 {
+	int proc = -1;
+
+	if (s->our_proc)
+		proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc",
+				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (procs >= 0 && write(procs, "0", 1) != 1)
 		fail(status, "cannot enter the cgroup");
 	if (s->join >= 0 && setns(s->join, s->join_ns) < 0)
 		fail(status, "cannot enter the namespaces");
-	if (s->own_proc >= 0)
-		put_proc(status, s->own_proc);
+	if (s->our_proc)
+		put_proc(status, proc);
 	if (s->session)
 		setsid();
 	if (s->cwd && chdir(s->cwd) < 0)

@@ -23,8 +23,8 @@ struct drill_spawn {
 	int new_ns;   /* CLONE_NEW*: namespaces that are born with it */
 	int join;     /* pidfd of a process whose namespaces are joined, or -1 */
 	int join_ns;  /* CLONE_NEW*: which of them */
-	int own_proc; /* a detached mount (drill_proc_tree) put over /proc in a
-		       * mount namespace of the child's own, or -1 */
+	bool our_proc; /* a mount namespace of its own, below the joined one,
+			* in which /proc shows the processes that we see */
 	const char *cgroup; /* directory to be born in; NULL: ours */
 	const char *cwd;    /* after joining; NULL: as it is */
 	int deathsig; /* when the calling thread ends; 0: none */
@@ -38,10 +38,6 @@ void drill_spawn_init(struct drill_spawn *s);
  * child is the caller's to wait for; @ret_pidfd (may be NULL) to close. */
 int drill_spawn(const struct drill_spawn *s, pid_t *ret_pid, int *ret_pidfd,
 		struct drill_err *err);
-
-/* Our /proc as a detached mount: yours, close. Negative errno when the kernel
- * cannot. */
-int drill_proc_tree(void);
 
 int drill_pidfd_open(pid_t pid);
 int drill_pidfd_kill(int pidfd, int signum);

@@ -3,6 +3,8 @@
  */
 #include "lab_dir.h"
 
+#include "harness/agent/process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -235,6 +237,34 @@ int drill_lab_dir_remove(const char *dir, const char *mark,
 }
 
 /* --- lab.json ------------------------------------------------------------ */
+
+static json_t *hosts_json(const struct drill_lab *lab)
+{
+	json_t *list = json_array();
+	int i;
+
+	for (i = 0; i < lab->n_hosts; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:b, s:s}", "name",
+					lab->hosts[i].name, "spare",
+					(int)lab->hosts[i].spare, "cgroup",
+					lab->hosts[i].cgroup));
+	return list;
+}
+
+json_t *drill_lab_file_new(const struct drill_lab *lab, const char *cgroup)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:b, s:s, s:i, s:i,"
+			 " s:i, s:o}",
+			 "schema", "faultdrill.lab/1", "provider",
+			 lab->ops->name, "name", lab->spec.name, "mark",
+			 lab->mark, "controller", (int)getpid(),
+			 "controller_start",
+			 (json_int_t)drill_process_start(getpid()), "keep",
+			 (int)lab->keep, "cgroup", cgroup, "n_hosts",
+			 lab->spec.hosts, "spares", lab->spec.spares, "devices",
+			 lab->spec.devices, "hosts", hosts_json(lab));
+}
 
 int drill_lab_file_write(const char *dir, json_t *json, struct drill_err *err)
 {

@@ -38,6 +38,11 @@ int drill_lab_dir_remove(const char *dir, const char *mark,
 /* Is a directory with this mark there? */
 bool drill_lab_dir_has(const char *dir, const char *mark);
 
+/* What lab.json says of any lab: schema, provider, name, mark, controller (and
+ * its start time), keep, cgroup, n_hosts, spares, devices, hosts [{name, spare,
+ * cgroup}]. Yours; NULL: no memory. */
+json_t *drill_lab_file_new(const struct drill_lab *lab, const char *cgroup);
+
 /* Writes lab.json whole or not at all. @json borrowed. */
 int drill_lab_file_write(const char *dir, json_t *json, struct drill_err *err);
 /* Yours: json_decref. */

@@ -84,25 +84,11 @@ static int name_all(struct drill_lab *lab, struct drill_err *err)
 
 static int write_file(const struct drill_lab *lab, struct drill_err *err)
 {
-	json_t *hosts = json_array(), *file;
-	int i, rc;
+	json_t *file = drill_lab_file_new(lab, "");
+	int rc;
 
-	for (i = 0; i < lab->n_hosts; i++)
-		json_array_append_new(
-			hosts, json_pack("{s:s, s:b}", "name",
-					 lab->hosts[i].name, "spare",
-					 (int)lab->hosts[i].spare));
-	file = json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:i,"
-			 " s:o}",
-			 "schema", "faultdrill.lab/1", "provider", "local",
-			 "name", lab->spec.name, "mark", lab->mark,
-			 "controller", (int)getpid(), "keep", (int)lab->keep,
-			 "cgroup", "", "n_hosts", lab->spec.hosts, "spares",
-			 lab->spec.spares, "devices", lab->spec.devices,
-			 "hosts", hosts);
-	if (!file)
-		return drill_err_set(err, -ENOMEM, who, "no memory");
-	rc = drill_lab_file_write(lab->dir, file, err);
+	rc = file ? drill_lab_file_write(lab->dir, file, err)
+		  : drill_err_set(err, -ENOMEM, who, "no memory");
 	json_decref(file);
 	return rc;
 }

@@ -49,7 +49,6 @@ struct netns {
 	char cgroup[300];
 	char head_cgroup[320];
 	int life[2]; /* its end ends the holders; -1 when the lab is kept */
-	int proc;    /* our /proc, for the agents */
 	bool v6;
 	struct drill_lab_record record;
 };
@@ -64,7 +63,7 @@ static void place_agent(struct drill_lab *lab, int host, struct drill_spawn *s)
 
 	s->join = n->hosts[host].pidfd;
 	s->join_ns = HEAD_NS;
-	s->own_proc = n->proc;
+	s->our_proc = true;
 }
 
 static int place_job(struct drill_lab *lab, const char *job,
@@ -219,46 +218,55 @@ static int wait_all_ready(struct drill_lab *lab, struct drill_err *err)
 	return rc;
 }
 
-static json_t *host_json(const struct drill_lab *lab, int i)
+static int add_host(const struct drill_lab *lab, int i, json_t *host)
 {
-	const struct drill_lab_host *h = &lab->hosts[i];
 	struct netns *n = lab->impl;
-	char d4[48], m4[48], d6[48], m6[48];
+	char d4[48], m4[48], d6[48] = "", m6[48] = "";
+	json_t *more;
+	int rc;
 
-	return json_pack("{s:s, s:b, s:i, s:I, s:s, s:s, s:s, s:s, s:s}",
-			 "name", h->name, "spare", (int)h->spare, "pid",
+	drill_link_v4(77, i, d4, sizeof(d4));
+	drill_link_v4(78, i, m4, sizeof(m4));
+	if (n->v6) {
+		drill_link_v6(77, i, d6, sizeof(d6));
+		drill_link_v6(78, i, m6, sizeof(m6));
+	}
+	more = json_pack("{s:i, s:I, s:s, s:s, s:s, s:s}", "pid",
 			 (int)n->hosts[i].pid, "start",
 			 (json_int_t)drill_process_start(n->hosts[i].pid),
-			 "cgroup", h->cgroup,
-			 "data4", drill_link_v4(77, i, d4, sizeof(d4)),
-			 "mgmt4", drill_link_v4(78, i, m4, sizeof(m4)),
-			 "data6", n->v6 ? drill_link_v6(77, i, d6, sizeof(d6))
-					: "",
-			 "mgmt6", n->v6 ? drill_link_v6(78, i, m6, sizeof(m6))
-					: "");
+			 "data4", d4, "mgmt4", m4, "data6", d6, "mgmt6", m6);
+	rc = json_object_update(host, more);
+	json_decref(more);
+	return rc;
+}
+
+static int fill_file(const struct drill_lab *lab, json_t *file)
+{
+	json_t *hosts = json_object_get(file, "hosts");
+	struct netns *n = lab->impl;
+	int i, rc;
+
+	rc = json_object_set_new(
+		file, "head",
+		json_pack("{s:i, s:I, s:s, s:s}", "pid", (int)n->head.pid,
+			  "start",
+			  (json_int_t)drill_process_start(n->head.pid),
+			  "cgroup", n->head_cgroup, "mgmt4", DRILL_HEAD_MGMT));
+	for (i = 0; i < lab->n_hosts && rc == 0; i++)
+		rc = add_host(lab, i, json_array_get(hosts, (size_t)i));
+	return rc;
 }
 
 static int write_file(const struct drill_lab *lab, struct drill_err *err)
 {
 	struct netns *n = lab->impl;
-	json_t *hosts = json_array(), *file;
-	int i, rc;
+	json_t *file = drill_lab_file_new(lab, n->cgroup);
+	int rc;
 
-	for (i = 0; i < lab->n_hosts; i++)
-		json_array_append_new(hosts, host_json(lab, i));
-	file = json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:i, s:i,"
-		" s:{s:i, s:I, s:s, s:s}, s:o}",
-		"schema", "faultdrill.lab/1", "provider", "netns", "name",
-		lab->spec.name, "mark", lab->mark, "controller", (int)getpid(),
-		"keep", (int)lab->keep, "cgroup", n->cgroup, "n_hosts",
-		lab->spec.hosts, "spares", lab->spec.spares, "devices",
-		lab->spec.devices, "head", "pid", (int)n->head.pid, "start",
-		(json_int_t)drill_process_start(n->head.pid), "cgroup",
-		n->head_cgroup, "mgmt4", DRILL_HEAD_MGMT, "hosts", hosts);
-	if (!file)
-		return drill_err_set(err, -ENOMEM, who, "no memory");
-	rc = drill_lab_file_write(lab->dir, file, err);
+	if (!file || fill_file(lab, file) < 0)
+		rc = drill_err_set(err, -ENOMEM, who, "no memory");
+	else
+		rc = drill_lab_file_write(lab->dir, file, err);
 	json_decref(file);
 	return rc;
 }
@@ -277,10 +285,10 @@ static int make_all(struct drill_lab *lab, struct drill_err *err)
 	if (rc == 0)
 		rc = start_holders(lab, err);
 	if (rc == 0)
+		rc = wait_all_ready(lab, err);
+	if (rc == 0)
 		rc = drill_links_up(n->head.pidfd, n->pidfds, lab->n_hosts,
 				    lab->mark, &n->v6, err);
-	if (rc == 0)
-		rc = wait_all_ready(lab, err);
 	if (rc == 0)
 		rc = write_file(lab, err);
 	return rc;
@@ -334,10 +342,6 @@ static int allocate(struct drill_lab *lab, struct drill_err *err)
 	n->life[0] = n->life[1] = n->head.pidfd = n->head.status = -1;
 	for (i = 0; i < all; i++)
 		n->hosts[i].pidfd = n->hosts[i].status = -1;
-	n->proc = drill_proc_tree();
-	if (n->proc < 0)
-		return drill_err_errno(err, n->proc, who,
-				       "cannot keep a view of /proc");
 	if (!lab->keep && pipe2(n->life, O_CLOEXEC) < 0)
 		return drill_err_errno(err, errno, who, "no pipe");
 	return 0;
@@ -365,8 +369,6 @@ static void release(struct drill_lab *lab)
 		for (i = 0; i < 2; i++)
 			if (n->life[i] >= 0)
 				close(n->life[i]);
-		if (n->proc >= 0)
-			close(n->proc);
 		free(n->hosts);
 		free(n->pidfds);
 	}
