@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define DIR "tests/data/measuring/"
+#define PATH_SIZE 256
 
 static const char *const cases[] = {
 	"01-restart",	   "02-gray-link",
@@ -28,18 +29,23 @@ static double tolerance(double want)
 
 static void compare(const char *at, json_t *want, json_t *got);
 
+static void join_path(char *path, const char *at, const char *key)
+{
+	ck_assert_int_lt(snprintf(path, PATH_SIZE, "%s.%s", at, key), PATH_SIZE);
+}
+
 /* Instants are plain times in the examples and objects in run.json. */
 static void compare_instants(const char *at, json_t *want, json_t *got)
 {
 	const char *key;
 	json_t *v;
-	char path[256];
+	char path[PATH_SIZE];
 
 	ck_assert_msg(json_object_size(want) == json_object_size(got),
 		      "%s: %zu instants, not %zu", at, json_object_size(got),
 		      json_object_size(want));
 	json_object_foreach(want, key, v) {
-		snprintf(path, sizeof(path), "%s.%s", at, key);
+		join_path(path, at, key);
 		compare(path, v, json_object_get(json_object_get(got, key),
 						 "t_s"));
 	}
@@ -49,10 +55,10 @@ static void compare_object(const char *at, json_t *want, json_t *got)
 {
 	const char *key;
 	json_t *v;
-	char path[256];
+	char path[PATH_SIZE];
 
 	json_object_foreach(want, key, v) {
-		snprintf(path, sizeof(path), "%s.%s", at, key);
+		join_path(path, at, key);
 		ck_assert_msg(json_object_get(got, key), "%s is missing", path);
 		if (!strcmp(key, "instants"))
 			compare_instants(path, v, json_object_get(got, key));
@@ -65,13 +71,14 @@ static void compare_array(const char *at, json_t *want, json_t *got)
 {
 	size_t i;
 	json_t *v;
-	char path[256];
+	char path[PATH_SIZE];
 
 	ck_assert_msg(json_array_size(want) == json_array_size(got),
 		      "%s has %zu items, not %zu", at, json_array_size(got),
 		      json_array_size(want));
 	json_array_foreach(want, i, v) {
-		snprintf(path, sizeof(path), "%s[%zu]", at, i);
+		ck_assert_int_lt(snprintf(path, sizeof(path), "%s[%zu]", at, i),
+				 PATH_SIZE);
 		compare(path, v, json_array_get(got, i));
 	}
 }
@@ -100,7 +107,7 @@ static json_t *measure_file(const char *name)
 {
 	struct drill_err err = {0};
 	json_t *events = NULL, *got = NULL;
-	char path[256];
+	char path[PATH_SIZE];
 	bool torn;
 
 	snprintf(path, sizeof(path), DIR "%s.events.jsonl", name);
@@ -114,7 +121,7 @@ static json_t *measure_file(const char *name)
 START_TEST(every_number_of_the_example_is_found_from_its_events_alone)
 {
 	const char *name = cases[_i];
-	char path[256];
+	char path[PATH_SIZE];
 	json_error_t je;
 	json_t *want, *got = measure_file(name);
 
