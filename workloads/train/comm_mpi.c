@@ -23,6 +23,7 @@ static void wait_for(MPI_Request *r, int n)
 
 	MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE);
 	while (!done) {
+		faultdrill_heartbeat(train.ring); /* it waits, but it lives */
 		if (++tries < 10)
 			sched_yield();
 		else

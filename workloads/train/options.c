@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "train.h"
@@ -12,7 +13,7 @@ static const char help[] =
 	"usage: train [options]\n"
 	"  --steps N             training steps (200)\n"
 	"  --layout dp=N,...     parallelism; tp, pp, cp, ep above 1: not yet\n"
-	"  --store DIR           folder of data and checkpoints (needed)\n"
+	"  --store DIR           folder of data and checkpoints ($FAULTDRILL_STORE)\n"
 	"  --checkpoint-every N  steps between checkpoints, 0 for none (25)\n"
 	"  --keep N              committed checkpoints to keep (3)\n"
 	"  --watchdog TIME       limit of one collective, 0s for none (5s)\n"
@@ -167,6 +168,7 @@ void options_parse(int argc, char **argv, struct train_options *o)
 		.log_every = 25, .batch = 4, .seq = 32, .width = 64,
 		.layers = 2, .heads = 4, .vocab = 64, .seed = 1,
 		.watchdog_s = 5, .step_s = 0.05, .lr = 3e-3, .device = "auto",
+		.store = getenv("FAULTDRILL_STORE"),
 	};
 	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1)
 		one(o, c, optarg);

@@ -4,8 +4,9 @@
  * A thread looks at when the main thread entered the collective that it is in.
  * Past the limit it says so, names who is behind if it can see that, and ends
  * the rank with status 86, as a NCCL user's watchdog aborts the process. Who is
- * behind: the one rank that has entered fewer collectives than this one, read
- * from the rings of the ranks whose files are in reach.
+ * behind: the one rank that has entered fewer collectives than this one, or
+ * whose main thread shows no sign of life, read from the rings of the ranks
+ * whose files are in reach.
  */
 #include <glob.h>
 #include <limits.h>
@@ -37,8 +38,17 @@ void watch_leave(void)
 	faultdrill_heartbeat(train.ring);
 }
 
-/* Slot of the only rank in reach that is behind, or -1. */
-static int behind_in(const char *pattern, int64_t mine, int *found)
+static bool is_behind(struct faultdrill_ring *r)
+{
+	int64_t quiet = faultdrill_now() - FAULTDRILL_LOAD(&r->heartbeat_ns);
+
+	return FAULTDRILL_LOAD(&r->collective) <
+		       FAULTDRILL_LOAD(&train.ring->collective) ||
+	       (double)quiet > train.o.watchdog_s * 0.5e9;
+}
+
+/* Slot of the last rank in reach that is behind, and how many are. */
+static int behind_in(const char *pattern, int *found)
 {
 	struct faultdrill_ring *r;
 	int slot = -1;
@@ -49,8 +59,7 @@ static int behind_in(const char *pattern, int64_t mine, int *found)
 		return -1;
 	for (i = 0; i < g.gl_pathc; i++) {
 		r = faultdrill_ring_map(g.gl_pathv[i]);
-		if (r && r->rank != train.rank &&
-		    FAULTDRILL_LOAD(&r->collective) < mine) {
+		if (r && r->rank != train.rank && is_behind(r)) {
 			slot = r->slot;
 			(*found)++;
 		}
@@ -72,12 +81,14 @@ static int behind(void)
 		return -1;
 	snprintf(pattern, sizeof(pattern), "%.*s/../*/rank*.a%d.ring",
 		 (int)(slash - path), path, train.ring->attempt);
-	slot = behind_in(pattern, train.ring->collective, &found);
+	slot = behind_in(pattern, &found);
 	return found == 1 ? slot : -1;
 }
 
 static void fire(int64_t age_ns)
 {
+	/* One rank's end ends all: let the others' watchdogs speak first. */
+	const struct timespec grace = { 0, 400000000 };
 	int slot = behind();
 
 	faultdrill_detected(train.ring, FAULTDRILL_BY_WATCHDOG, slot, doing);
@@ -87,6 +98,7 @@ static void fire(int64_t age_ns)
 	train_say("watchdog: collective %lld (%s) has taken %.1f s, limit %g s",
 		  (long long)entered, doing, (double)age_ns / 1e9,
 		  train.o.watchdog_s);
+	nanosleep(&grace, NULL);
 	_exit(TRAIN_WATCHDOG);
 }
 
