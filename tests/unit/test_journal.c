@@ -118,7 +118,7 @@ START_TEST(the_bytes_of_a_record_are_those_of_the_golden_file)
 					       NULL), 0);
 	ck_assert_int_eq(drill_record_put(r, "note", "a \"word\"", NULL), 0);
 	ck_assert_int_eq(drill_record_encode(r, got, NULL), 0);
-	f = fopen("tests/data/record.txt", "r");
+	f = fopen("tests/data/golden/record.txt", "r");
 	ck_assert_msg(f != NULL, "run from the root of the tree");
 	ck_assert_uint_gt(fread(want, 1, sizeof(want), f), 100);
 	fclose(f);

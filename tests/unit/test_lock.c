@@ -1,0 +1,94 @@
+/* test_lock.c - one drill a host, whatever --state says
+ * SPDX-License-Identifier: MIT
+ */
+#include "check_main.h"
+
+#include "harness/agent/lock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char name[64];
+
+static void setup(void)
+{
+	snprintf(name, sizeof(name), "test-lock-%d", (int)getpid());
+}
+
+START_TEST(a_second_drill_is_refused_and_the_holder_named)
+{
+	struct drill_err err = { 0 };
+	int a = -1, b = -1;
+
+	ck_assert_int_eq(drill_lock_take(name, "drill one (pid 1)", &a, NULL),
+			 0);
+	ck_assert_int_eq(drill_lock_take(name, "drill two", &b, &err), -EBUSY);
+	ck_assert_ptr_nonnull(strstr(err.msg, "drill one (pid 1)"));
+	close(a);
+	ck_assert_int_eq(drill_lock_take(name, "drill two", &b, NULL), 0);
+	close(b);
+}
+END_TEST
+
+START_TEST(the_state_directory_makes_no_difference)
+{
+	struct drill_err err = { 0 };
+	int a = -1, b = -1;
+
+	ck_assert_int_eq(drill_lock_take(name, "one", &a, NULL), 0);
+	setenv("XDG_STATE_HOME", "/somewhere/else", 1);
+	ck_assert_int_eq(drill_lock_take(name, "two", &b, &err), -EBUSY);
+	close(a);
+}
+END_TEST
+
+START_TEST(the_lock_lives_as_long_as_the_last_process_that_has_it)
+{
+	struct drill_err err = { 0 };
+	int a = -1, b = -1, go[2];
+	char c;
+	pid_t keeper;
+
+	ck_assert_int_eq(pipe(go), 0);
+	ck_assert_int_eq(drill_lock_take(name, "one", &a, NULL), 0);
+	keeper = fork();
+	if (keeper == 0) {
+		close(go[1]);
+		_exit(read(go[0], &c, 1) != 0);
+	}
+	close(a); /* the holder is gone, its keeper is not */
+	ck_assert_int_eq(drill_lock_take(name, "two", &b, &err), -EBUSY);
+	close(go[1]);
+	ck_assert_int_eq(waitpid(keeper, NULL, 0), keeper);
+	ck_assert_int_eq(drill_lock_take(name, "two", &b, NULL), 0);
+	close(b);
+}
+END_TEST
+
+START_TEST(a_name_that_leaves_the_directory_is_refused)
+{
+	static const char *const names[] = { "", ".", "../x", "a/b" };
+	struct drill_err err = { 0 };
+	int fd;
+
+	ck_assert_int_eq(drill_lock_take(names[_i], "x", &fd, &err), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("lock");
+	TCase *t = tcase_create("lock");
+
+	tcase_add_checked_fixture(t, setup, NULL);
+	tcase_add_test(t, a_second_drill_is_refused_and_the_holder_named);
+	tcase_add_test(t, the_state_directory_makes_no_difference);
+	tcase_add_test(t,
+		       the_lock_lives_as_long_as_the_last_process_that_has_it);
+	tcase_add_loop_test(t, a_name_that_leaves_the_directory_is_refused, 0,
+			    4);
+	suite_add_tcase(s, t);
+	return drill_check_main(s);
+}
