@@ -17,7 +17,8 @@
 
 static const struct drill_event_kind kinds[] = {
 	{"trial.begin", "trial:i ranks:i " ROLE,
-	 "spares:i steps:i follow:events|log", "A trial begins."},
+	 "spares:i steps:i follow:events|log faults:a model:o price:o",
+	 "A trial begins."},
 	{"trial.end", "trial:i " OUTCOME, "reason:s",
 	 "A trial is over, all of it reverted or known not to be."},
 	{"attempt.begin", "attempt:i reason:s", "",
@@ -46,7 +47,8 @@ static const struct drill_event_kind kinds[] = {
 	{"restore.done", STEP, "tier:s bytes:n",
 	 "The state that training goes on from; 0 is the fresh one."},
 	{"state", STEP "hash:s " STATE, "", "The hash of a rank's state."},
-	{"fault.requested", "fault:s", "target:l evidence:o injector:s",
+	{"fault.requested", "fault:s", "target:l evidence:o injector:s class:s "
+	 "fidelity:s natural:b",
 	 "The trigger has fired."},
 	{"fault.issued", "fault:s", "target:l evidence:o",
 	 "The agent is about to act; the record is durable."},

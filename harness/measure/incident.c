@@ -175,7 +175,7 @@ static void last_mark(const struct trial *t, struct incident *i,
 	}
 }
 
-/* Without an event that says so: when the last slot left its connect phase. */
+/* When the last slot left its connect phase. */
 static void find_connect(const struct trial *t, struct incident *i)
 {
 	double from = i->at[AT_STOPPED].t, to = i->at[AT_RESUMED].t, at = NAN;
@@ -187,8 +187,7 @@ static void find_connect(const struct trial *t, struct incident *i)
 		     k < t->slot[s].leaf.n && t->slot[s].leaf.v[k].to <= to; k++)
 			if (t->slot[s].leaf.v[k].phase == PHASE_CONNECT)
 				at = fmax(at, t->slot[s].leaf.v[k].to);
-	if (isnan(i->at[AT_CONNECTED].t))
-		i->at[AT_CONNECTED].t = at;
+	i->at[AT_CONNECTED].t = at;
 }
 
 static void finish(struct trial *t)
@@ -203,7 +202,6 @@ static void finish(struct trial *t)
 			continue;
 		last_mark(t, i, MARK_FENCED, AT_FENCED);
 		last_mark(t, i, MARK_ALLOCATED, AT_ALLOCATED);
-		last_mark(t, i, MARK_CONNECTED, AT_CONNECTED);
 		find_connect(t, i);
 	}
 }

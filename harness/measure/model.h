@@ -160,7 +160,6 @@ enum mark_kind {
 	MARK_BLAMED,
 	MARK_FENCED,
 	MARK_ALLOCATED,
-	MARK_CONNECTED,
 };
 
 /* An event that has to do with faults. */

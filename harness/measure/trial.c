@@ -407,7 +407,6 @@ static const struct kind {
 	{"attempt.end", on_attempt_end, 0, OF_JOB},
 	{"blamed", on_mark, MARK_BLAMED, OF_TRIAL},
 	{"checkpoint.committed", on_committed, 0, OF_JOB},
-	{"connected", on_mark, MARK_CONNECTED, OF_TRIAL},
 	{"detected", on_mark, MARK_DETECTED, OF_TRIAL},
 	{"fault.effective", on_mark, MARK_EFFECTIVE, OF_TRIAL},
 	{"fault.issued", on_mark, MARK_ISSUED, OF_TRIAL},
