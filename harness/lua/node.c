@@ -68,14 +68,14 @@ static int refine(lua_State *L, const char *when)
 	json_t *v, *steps;
 
 	if (!n || !(steps = json_object_get(n->v, "steps")) ||
-	    json_array_size(steps) != 1 || json_object_get(n->v, "call"))
+	    json_array_size(steps) != 1 || json_object_get(n->v, "where"))
 		return raise_near(L, when, "only at.step(n) with one step takes "
 					   ":%s(call, nth)", when);
 	if (nth < 1)
 		return raise_near(L, when, ":%s counts calls from 1", when);
 	v = json_copy(n->v);
-	json_object_set_new(v, "when", json_string(when));
-	json_object_set_new(v, "call", json_string(call));
+	json_object_set_new(v, "where", json_string(when));
+	json_object_set_new(v, "collective", json_string(call));
 	json_object_set_new(v, "nth", json_integer(nth));
 	node_push(L, NODE_TRIGGER, v);
 	return 1;
