@@ -47,7 +47,7 @@ static const struct drill_metric table[] = {
 	{ "count", F, DRILL_Q_COUNT, JOB, false, NULL,
 	  "Incidents of this fault in the trial." },
 	{ "final_state", W, DRILL_Q_WORD, DRILL_SUPPLIES_STATE, true,
-	  "final_state", "Hash of parameters, optimizer and sampler at the "
+	  "workload.final_state", "Hash of parameters, optimizer and sampler at the "
 			 "end." },
 	{ "loss", W, DRILL_Q_NUMBER, DRILL_SUPPLIES_LOSS, true, "loss",
 	  "Training loss of the last step." },

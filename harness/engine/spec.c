@@ -194,7 +194,7 @@ static int check_fault_references(struct drill_spec *spec, char culprit[64],
 
 /* ---- expectations ---- */
 
-static int find_metric(const struct drill_spec *spec, struct drill_expect *e,
+static int find_metric(struct drill_expect *e,
 		       char culprit[64], struct drill_err *err)
 {
 	enum drill_metric_of of = e->fault >= 0 ? DRILL_OF_FAULT
@@ -288,7 +288,7 @@ int drill_expect_read(const struct drill_spec *spec, json_t *triple,
 			     "{ \"lost.time_to_detect\", \"<\", \"5s\" }");
 	rc = read_subject(spec, e, culprit, err);
 	if (rc == 0)
-		rc = find_metric(spec, e, culprit, err);
+		rc = find_metric(e, culprit, err);
 	if (rc == 0)
 		rc = check_supply(spec, e, culprit, err);
 	if (rc < 0)

@@ -1,0 +1,188 @@
+/* verb_check.c - faultdrill check, plan: what a scenario is and would do
+ * SPDX-License-Identifier: MIT
+ */
+#include "load.h"
+
+#include "harness/core/unit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The plan on the lab that the scenario names, whether or not it is up. */
+static enum drill_outcome make(struct drill_loaded *l,
+			       struct drill_plan_made *plan)
+{
+	struct drill_err err = { 0 };
+	struct drill_lab_host *hosts;
+	int n, rc;
+
+	hosts = drill_plan_hosts(&l->lab, &n);
+	rc = drill_plan_make(&l->spec, &l->lab, hosts, n, l->seed, plan, &err);
+	free(hosts);
+	return rc < 0 ? drill_cli_fail(&err) : DRILL_PASS;
+}
+
+static enum drill_outcome check_one(struct drill_cli *cli,
+				    struct drill_loaded *l, void *arg)
+{
+	struct drill_plan_made plan;
+	enum drill_outcome o = make(l, &plan);
+
+	if (o == DRILL_PASS && drill_cli_json(cli))
+		json_array_append_new(arg, json_pack("{s:s s:s s:s}", "file",
+						     l->spec.file, "scenario",
+						     l->spec.name, "outcome",
+						     "pass"));
+	else if (o == DRILL_PASS)
+		printf("ok  %s: %s\n", l->spec.file, l->spec.name);
+	drill_plan_made_done(&plan);
+	return o;
+}
+
+enum drill_outcome drill_verb_check(struct drill_cli *cli)
+{
+	json_t *list = json_array();
+	enum drill_outcome o = drill_load_each(cli, check_one, list);
+
+	if (drill_cli_json(cli))
+		drill_cli_print(list);
+	else
+		json_decref(list);
+	return o;
+}
+
+static void print_list(json_t *list)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v) {
+		if (json_is_integer(v))
+			printf("%s%" JSON_INTEGER_FORMAT, i ? ", " : "",
+			       json_integer_value(v));
+		else
+			printf("%s%s", i ? ", " : "", json_string_value(v));
+	}
+}
+
+static const char *get(json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}
+
+static void print_trigger(json_t *at)
+{
+	char *text;
+
+	if (json_array_size(json_object_get(at, "steps"))) {
+		printf("at step ");
+		print_list(json_object_get(at, "steps"));
+		if (json_object_get(at, "where"))
+			printf(", %s %s number %" JSON_INTEGER_FORMAT,
+			       get(at, "where"), get(at, "collective"),
+			       json_integer_value(json_object_get(at, "nth")));
+		return;
+	}
+	text = json_dumps(at, JSON_COMPACT);
+	printf("at %s", text ? text : "?");
+	free(text);
+}
+
+static void print_fault(json_t *f)
+{
+	json_t *target = json_object_get(f, "target");
+
+	printf("  %-10s %s on %s ", get(f, "name"), get(f, "injector"),
+	       get(target, "kind"));
+	print_list(json_object_get(target, "is"));
+	printf(" (host ");
+	print_list(json_object_get(target, "hosts"));
+	printf(")\n             ");
+	print_trigger(json_object_get(f, "at"));
+	printf("\n             risk %s, acts in the %s layer", get(f, "risk"),
+	       get(f, "fidelity"));
+	if (json_array_size(json_object_get(f, "needs"))) {
+		printf(", needs ");
+		print_list(json_object_get(f, "needs"));
+	}
+	printf("\n             way back: %s\n", get(f, "way_back"));
+}
+
+static void print_plan(json_t *p, const struct drill_loaded *l,
+		       const struct drill_lab_spec *lab)
+{
+	json_t *price = json_object_get(p, "price");
+	json_t *trials = json_object_get(p, "trials"), *f;
+	char deadline[32];
+	size_t i;
+
+	printf("%s (%s)\n", get(p, "scenario"), get(p, "file"));
+	printf("  lab        %s, %d hosts, %d spares, %d devices a host%s%s\n",
+	       lab->provider, lab->hosts, lab->spares, lab->devices,
+	       l->ops ? "" : "; cannot come up here: ", l->ops ? "" : l->why);
+	printf("  job        %s, %d ranks\n",
+	       get(l->spec.workload, "kind"),
+	       drill_workload_ranks(l->spec.workload));
+	json_array_foreach(json_object_get(p, "faults"), i, f)
+		print_fault(f);
+	printf("  touches    hosts ");
+	print_list(json_object_get(p, "hosts_touched"));
+	printf("; %d ranks stop\n", (int)json_integer_value(
+		       json_object_get(price, "ranks_that_stop")));
+	printf("  trials     %d baseline, %d null, %d fault; each at most %s\n",
+	       (int)json_integer_value(json_object_get(trials, "baseline")),
+	       (int)json_integer_value(json_object_get(trials, "null")),
+	       (int)json_integer_value(json_object_get(trials, "fault")),
+	       drill_unit_print(l->spec.deadline_ns, DRILL_UNIT_DURATION,
+				deadline, sizeof(deadline)));
+	printf("  price      at most %.3g accelerator-hours\n",
+	       json_number_value(json_object_get(
+		       price, "accelerator_hours_at_most")));
+	printf("  risk       %s\n  seed       %" PRIu64 "\n", get(p, "risk"),
+	       l->seed);
+	if (get(p, "skip")[0])
+		printf("  skipped    %s\n", get(p, "skip"));
+}
+
+static enum drill_outcome plan_one(struct drill_cli *cli,
+				   struct drill_loaded *l, void *arg)
+{
+	struct drill_err err = { 0 };
+	struct drill_plan_made plan;
+	enum drill_outcome o = make(l, &plan);
+	json_t *p;
+
+	if (o == DRILL_PASS) {
+		p = drill_plan_json(&plan, &l->lab);
+		if (drill_cli_json(cli))
+			json_array_append(arg, p);
+		else
+			print_plan(p, l, &l->lab);
+		json_decref(p);
+		if (drill_plan_allowed(&plan, l->allow, &err) < 0) {
+			err.code = -EINVAL;
+			o = drill_cli_fail(&err);
+		} else if (plan.skip || !l->ops) {
+			o = DRILL_SKIP;
+		}
+	}
+	drill_plan_made_done(&plan);
+	return o;
+}
+
+enum drill_outcome drill_verb_plan(struct drill_cli *cli)
+{
+	json_t *list = json_array();
+	enum drill_outcome o = drill_load_each(cli, plan_one, list);
+
+	if (drill_cli_json(cli))
+		drill_cli_print(list);
+	else
+		json_decref(list);
+	return o;
+}

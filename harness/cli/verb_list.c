@@ -1,0 +1,178 @@
+/* verb_list.c - faultdrill list, probe: what there is and what works here
+ * SPDX-License-Identifier: MIT
+ */
+#include "load.h"
+
+#include "harness/core/event.h"
+#include "injectors/injector.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void row(json_t *out, const char *name, const char *more,
+		const char *doc)
+{
+	json_array_append_new(out, json_pack("{s:s s:s s:s}", "name", name,
+					     "kind", more ? more : "", "doc",
+					     doc ? doc : ""));
+}
+
+static void list_injectors(json_t *out)
+{
+	const struct drill_injector *const *p;
+	char doc[400];
+
+	for (p = drill_injectors(); *p; p++) {
+		snprintf(doc, sizeof(doc), "%s%s%s", (*p)->doc,
+			 (*p)->missing ? " Cannot run: " : "",
+			 (*p)->missing ? (*p)->missing : "");
+		row(out, (*p)->name, drill_class_name((*p)->class), doc);
+	}
+}
+
+static void list_workloads(json_t *out)
+{
+	const struct drill_workload_kind *k;
+
+	for (k = drill_workload_kinds(); k->name; k++)
+		row(out, k->name, "", k->doc);
+}
+
+static void list_metrics(json_t *out)
+{
+	const struct drill_metric *m;
+	char name[64];
+
+	for (m = drill_metrics(); m->name; m++) {
+		snprintf(name, sizeof(name), "%s.%s",
+			 m->of == DRILL_OF_FAULT ? "FAULT" : "JOB", m->name);
+		row(out, name, drill_quantity_unit(m->quantity), m->doc);
+	}
+}
+
+static void list_events(json_t *out)
+{
+	const struct drill_event_kind *k;
+
+	for (k = drill_event_kinds(); k->name; k++)
+		row(out, k->name, "", k->doc);
+}
+
+static void list_labs(json_t *out)
+{
+	row(out, drill_lab_netns.name, "", drill_lab_netns.doc);
+	row(out, drill_lab_local.name, "", drill_lab_local.doc);
+}
+
+static void list_verbs(json_t *out)
+{
+	const struct drill_verb *v;
+
+	for (v = drill_verbs(); v->name; v++)
+		row(out, v->name, v->args, v->doc);
+}
+
+/* The first "---" sentence of a scenario file. */
+static void list_file(json_t *out, const char *path)
+{
+	char line[256];
+	FILE *f = fopen(path, "re");
+
+	if (f && fgets(line, sizeof(line), f) &&
+	    strncmp(line, "--- ", 4) == 0) {
+		line[strcspn(line, "\n")] = '\0';
+		row(out, path, "", line + 4);
+	}
+	if (f)
+		fclose(f);
+}
+
+static void list_folder(json_t *out, const char *path, int depth)
+{
+	struct dirent **names;
+	char sub[512];
+	int n = scandir(path, &names, NULL, alphasort), i;
+
+	for (i = 0; i < n; i++) {
+		const char *name = names[i]->d_name;
+		size_t len = strlen(name);
+
+		snprintf(sub, sizeof(sub), "%s/%s", path, name);
+		if (len > 4 && strcmp(name + len - 4, ".lua") == 0)
+			list_file(out, sub);
+		else if (name[0] != '.' && strcmp(name, "lib") && depth)
+			list_folder(out, sub, depth - 1);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+}
+
+static void list_scenarios(json_t *out)
+{
+	list_folder(out, "scenarios", 2);
+}
+
+static const struct {
+	const char *name;
+	void (*fill)(json_t *out);
+} lists[] = {
+	{ "injectors", list_injectors }, { "workloads", list_workloads },
+	{ "metrics", list_metrics },	 { "events", list_events },
+	{ "labs", list_labs },		 { "verbs", list_verbs },
+	{ "scenarios", list_scenarios },
+};
+#define N_LISTS (sizeof(lists) / sizeof(lists[0]))
+
+static void print_rows(json_t *rows)
+{
+	size_t i, wide = 0, wide2 = 0, n;
+	json_t *r;
+
+	json_array_foreach(rows, i, r) {
+		n = json_string_length(json_object_get(r, "name"));
+		wide = n > wide ? n : wide;
+		n = json_string_length(json_object_get(r, "kind"));
+		wide2 = n > wide2 ? n : wide2;
+	}
+	json_array_foreach(rows, i, r)
+		printf("  %-*s  %-*s%s%s\n", (int)wide,
+		       json_string_value(json_object_get(r, "name")),
+		       (int)wide2,
+		       json_string_value(json_object_get(r, "kind")),
+		       wide2 ? "  " : "",
+		       json_string_value(json_object_get(r, "doc")));
+}
+
+enum drill_outcome drill_verb_list(struct drill_cli *cli)
+{
+	const char *want = cli->n_args ? cli->args[0] : NULL;
+	json_t *all = json_object(), *rows;
+	size_t i;
+
+	for (i = 0; i < N_LISTS; i++) {
+		if (want && strcmp(want, lists[i].name) != 0)
+			continue;
+		rows = json_array();
+		lists[i].fill(rows);
+		json_object_set_new(all, lists[i].name, rows);
+		if (drill_cli_json(cli))
+			continue;
+		if (!want)
+			printf("%s\n", lists[i].name);
+		print_rows(rows);
+	}
+	if (json_object_size(all) == 0) {
+		json_decref(all);
+		return drill_cli_usage("list: no '%s': injectors, workloads, "
+				       "metrics, events, labs, verbs, scenarios",
+				       want);
+	}
+	if (drill_cli_json(cli))
+		drill_cli_print(all);
+	else
+		json_decref(all);
+	return DRILL_PASS;
+}

@@ -1,0 +1,350 @@
+/* target.c - targets resolved against a lab; missing ones are errors
+ * SPDX-License-Identifier: MIT
+ *
+ * Never a fallback: rank 7 of a job of 4 is the author's mistake, not a reason
+ * to hit another rank.
+ */
+#include "target.h"
+
+#include "harness/core/unit.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct resolver {
+	struct drill_plan_made *plan;
+	const struct drill_planned_fault *f;
+	const struct drill_lab_spec *lab;
+	const struct drill_lab_host *hosts;
+	int n_hosts, ranks;
+	const char *kind; /* "rank", "host" */
+	struct drill_err *err;
+};
+
+static int no_such(const struct resolver *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int no_such(const struct resolver *r, const char *fmt, ...)
+{
+	char text[300];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return drill_err_set(r->err, -EINVAL, NULL, "%s:%d: %s: %s",
+			     r->plan->spec->file, r->f->spec->line,
+			     r->f->spec->name, text);
+}
+
+static bool is_rank(const struct resolver *r)
+{
+	return strcmp(r->kind, "rank") == 0;
+}
+
+static int host_index(const struct resolver *r, const char *name)
+{
+	int i;
+
+	for (i = 0; i < r->n_hosts; i++)
+		if (strcmp(r->hosts[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+static int unknown_host(const struct resolver *r, const char *name)
+{
+	const char *names[256], *near;
+	int i;
+
+	for (i = 0; i < r->n_hosts && i < 255; i++)
+		names[i] = r->hosts[i].name;
+	names[i] = NULL;
+	near = drill_nearest(name, names);
+	return no_such(r, "no host '%s'%s%s%s", name,
+		       near ? " (did you mean '" : "", near ? near : "",
+		       near ? "'?)" : "");
+}
+
+/* One number or name, checked and spelt as the agent wants it. */
+static int add_one(const struct resolver *r, json_t *v, json_t *out)
+{
+	json_int_t n = json_integer_value(v);
+	const char *name = json_string_value(v);
+
+	if (name && strcmp(name, "all") == 0)
+		return json_array_append_new(out, json_string("all"));
+	if (is_rank(r)) {
+		if (!json_is_integer(v) || n < 0 || n >= r->ranks)
+			return json_is_integer(v)
+				       ? no_such(r, "no rank %d: the job has "
+						    "ranks 0 to %d", (int)n,
+						 r->ranks - 1)
+				       : no_such(r, "'%s' is no rank", name);
+		return json_array_append(out, v);
+	}
+	if (json_is_integer(v)) {
+		if (n < 0 || n >= r->n_hosts)
+			return no_such(r, "no host %d: the lab has hosts 0 to "
+					  "%d", (int)n, r->n_hosts - 1);
+		name = r->hosts[n].name;
+	} else if (host_index(r, name) < 0) {
+		return unknown_host(r, name);
+	}
+	return json_array_append_new(out, json_string(name));
+}
+
+static json_t *everything(const struct resolver *r)
+{
+	json_t *out = json_array();
+	int i;
+
+	for (i = 0; is_rank(r) && i < r->ranks; i++)
+		json_array_append_new(out, json_integer(i));
+	for (i = 0; !is_rank(r) && i < r->n_hosts; i++)
+		if (!r->hosts[i].spare)
+			json_array_append_new(out,
+					      json_string(r->hosts[i].name));
+	return out;
+}
+
+static int expand(const struct resolver *r, json_t *is, json_t *out)
+{
+	json_t *v, *all;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach(is, i, v) {
+		if (rc == 0)
+			rc = add_one(r, v, out);
+	}
+	v = json_array_get(out, 0);
+	if (rc == 0 && json_is_string(v) &&
+	    strcmp(json_string_value(v), "all") == 0) {
+		all = everything(r);
+		json_array_clear(out);
+		json_array_extend(out, all);
+		json_decref(all);
+	}
+	return rc;
+}
+
+static const char *rank_host(const struct resolver *r, json_int_t rank)
+{
+	return json_string_value(json_array_get(r->plan->where, (size_t)rank));
+}
+
+/* ---- pickers ---- */
+
+static void skip(const struct resolver *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void skip(const struct resolver *r, const char *fmt, ...)
+{
+	struct drill_plan_made *p = r->plan;
+	va_list ap;
+
+	if (p->skip)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(p->skip_text, sizeof(p->skip_text), fmt, ap);
+	va_end(ap);
+	p->skip = p->skip_text;
+}
+
+/* The hosts of "rack-b": domains {"rack": {"b": ["h2", "h3"]}}. */
+static json_t *domain_hosts(const struct resolver *r, const char *what)
+{
+	const char *dash = strchr(what, '-');
+	char level[64];
+
+	if (!dash)
+		return NULL;
+	snprintf(level, sizeof(level), "%.*s", (int)(dash - what), what);
+	return json_object_get(json_object_get(r->lab->domains, level),
+			       dash + 1);
+}
+
+static bool holds(json_t *list, const char *name)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v)
+		if (json_is_string(v) && strcmp(json_string_value(v), name) == 0)
+			return true;
+	return false;
+}
+
+/* All of @what that the fault could hit. */
+static json_t *candidates(const struct resolver *r, const char *what)
+{
+	json_t *all = everything(r), *hosts, *out = json_array(), *v;
+	size_t i;
+
+	if (strcmp(what, r->kind) == 0) {
+		json_decref(out);
+		return all;
+	}
+	hosts = domain_hosts(r, what);
+	if (!hosts) {
+		no_such(r, "nothing is called '%s': write \"%s\" or a domain "
+			   "as in \"rack-b\"", what, r->kind);
+		json_decref(out);
+		json_decref(all);
+		return NULL;
+	}
+	json_array_foreach(all, i, v) {
+		const char *h = json_is_string(v)
+					? json_string_value(v)
+					: rank_host(r, json_integer_value(v));
+
+		if (h && holds(hosts, h))
+			json_array_append(out, v);
+	}
+	json_decref(all);
+	return out;
+}
+
+static void record(const struct resolver *r, json_t *chosen)
+{
+	json_array_append_new(r->plan->draws,
+			      json_pack("{s:s s:s s:O}", "stream",
+					r->f->spec->name, "what", "target",
+					"value", chosen));
+}
+
+static void draw(const struct resolver *r, json_t *from, size_t n, json_t *out)
+{
+	struct drill_stream s;
+	char name[80];
+
+	snprintf(name, sizeof(name), "target %s", r->f->spec->name);
+	drill_stream_init(&s, r->plan->seed, name);
+	while (n-- && json_array_size(from)) {
+		size_t k = drill_stream_below(&s, json_array_size(from));
+
+		json_array_append(out, json_array_get(from, k));
+		json_array_remove(from, k);
+	}
+	record(r, out);
+}
+
+static int pick_some(const struct resolver *r, json_t *pick, json_t *out)
+{
+	const char *how = json_string_value(json_object_get(pick, "how"));
+	const char *what = json_string_value(json_object_get(pick, "what"));
+	json_t *from = candidates(r, what);
+	json_int_t ppm = json_integer_value(json_object_get(pick, "ppm"));
+	size_t n = (size_t)json_integer_value(json_object_get(pick, "n"));
+	size_t have;
+
+	if (!from)
+		return -EINVAL;
+	have = json_array_size(from);
+	if (strcmp(how, "share") == 0)
+		n = (size_t)(((json_int_t)have * ppm + 999999) / 1000000);
+	if (n == 0 || n > have)
+		skip(r, "%s: %zu of '%s' wanted, %zu there", r->f->spec->name,
+		     n, what, have);
+	else
+		draw(r, from, n, out);
+	json_decref(from);
+	return 0;
+}
+
+/* other: anyone that the named fault does not hit; peer: on another host. */
+static int pick_from(const struct resolver *r, json_t *pick, json_t *out)
+{
+	const char *how = json_string_value(json_object_get(pick, "how"));
+	const char *of = json_string_value(json_object_get(pick, "of"));
+	int k = drill_spec_fault_index(r->plan->spec, of ? of : "");
+	json_t *target, *from, *rest = json_array(), *v, *hit;
+	size_t i;
+
+	hit = k < 0 ? NULL : r->plan->faults[k].fault;
+	target = json_object_get(hit, "target");
+	if (!target || json_object_get(target, "pick")) {
+		json_decref(rest);
+		return no_such(r, "pick.%s(\"%s\"): that fault must be picked "
+				  "first, and not from this one", how, of);
+	}
+	from = everything(r);
+	json_array_foreach(from, i, v) {
+		const char *h = json_is_string(v)
+					? json_string_value(v)
+					: rank_host(r, json_integer_value(v));
+		bool same = holds(json_object_get(target, "hosts"), h);
+		json_t *is = json_object_get(target, "is"), *e;
+		size_t j;
+
+		if (strcmp(how, "other") == 0) {
+			same = false;
+			json_array_foreach(is, j, e)
+				same |= json_equal(e, v);
+		}
+		if (!same)
+			json_array_append(rest, v);
+	}
+	if (json_array_size(rest) == 0)
+		skip(r, "%s: nobody beside the target of '%s'",
+		     r->f->spec->name, of);
+	else
+		draw(r, rest, 1, out);
+	json_decref(from);
+	json_decref(rest);
+	return 0;
+}
+
+static json_t *hosts_of(const struct resolver *r, json_t *is)
+{
+	json_t *out = json_array(), *v;
+	const char *h;
+	size_t i;
+
+	json_array_foreach(is, i, v) {
+		h = json_is_string(v) ? json_string_value(v)
+				      : rank_host(r, json_integer_value(v));
+		if (h && !holds(out, h))
+			json_array_append_new(out, json_string(h));
+	}
+	return out;
+}
+
+int drill_target_resolve(struct drill_plan_made *plan, int i,
+			 const struct drill_lab_spec *lab,
+			 const struct drill_lab_host *hosts, int n_hosts,
+			 struct drill_err *err)
+{
+	struct drill_planned_fault *f = &plan->faults[i];
+	json_t *was = json_object_get(f->spec->json, "target");
+	json_t *pick = json_object_get(was, "pick"), *out = json_array();
+	struct resolver r = {
+		.plan = plan, .f = f, .lab = lab, .hosts = hosts,
+		.n_hosts = n_hosts, .err = err,
+		.ranks = drill_workload_ranks(plan->spec->workload),
+		.kind = json_string_value(json_object_get(was, "kind")) };
+	int rc;
+
+	if (strcmp(r.kind, "rank") != 0 && strcmp(r.kind, "host") != 0 &&
+	    strcmp(r.kind, "job") != 0) {
+		json_decref(out);
+		return no_such(&r, "not yet: faults on a %s", r.kind);
+	}
+	if (!pick)
+		rc = expand(&r, json_object_get(was, "is"), out);
+	else if (json_object_get(pick, "what"))
+		rc = pick_some(&r, pick, out);
+	else
+		rc = pick_from(&r, pick, out);
+	if (rc == 0)
+		json_object_set_new(f->fault, "target",
+				    json_pack("{s:s s:O s:o}", "kind", r.kind,
+					      "is", out, "hosts",
+					      hosts_of(&r, out)));
+	json_decref(out);
+	return rc;
+}
