@@ -158,8 +158,32 @@ static json_t *default_at(const struct drill_plan_made *p)
 			 (json_int_t)5000000000);
 }
 
-static json_t *make_at(struct drill_plan_made *p,
-		       const struct drill_planned_fault *f,
+/* Instants that an event names are seen by agents at once. */
+static bool agents_see(const char *of)
+{
+	static const char *const seen[] = { "requested", "issued", "effective",
+					    "reverted", "detected", "blamed" };
+	const char *dot = strchr(of, '.');
+	size_t i;
+
+	for (i = 0; i < sizeof(seen) / sizeof(seen[0]); i++)
+		if (dot && strcmp(dot + 1, seen[i]) == 0)
+			return true;
+	return false;
+}
+
+static json_t *make_after(struct drill_planned_fault *f, json_t *at)
+{
+	const char *of = json_string_value(json_object_get(at, "of"));
+
+	if (agents_see(of))
+		return json_incref(at);
+	f->after = of;
+	f->after_ns = json_integer_value(json_object_get(at, "delay_ns"));
+	return json_pack("{s:s}", "on", "manual");
+}
+
+static json_t *make_at(struct drill_plan_made *p, struct drill_planned_fault *f,
 		       const struct drill_lab_spec *lab)
 {
 	json_t *at = json_object_get(f->spec->json, "at");
@@ -171,6 +195,8 @@ static json_t *make_at(struct drill_plan_made *p,
 		return draw_every(p, f->spec->name, at);
 	if (strcmp(on, "poisson") == 0)
 		return draw_poisson(p, f->spec->name, at, lab);
+	if (strcmp(on, "after") == 0)
+		return make_after(f, at);
 	return json_incref(at);
 }
 
@@ -240,7 +266,7 @@ static int make_fault(struct drill_plan_made *p, int i,
 			    v ? json_incref(v) : json_null());
 	f->manual = strcmp(json_string_value(json_object_get(
 				   json_object_get(f->fault, "at"), "on")),
-			   "manual") == 0;
+			   "manual") == 0 && !f->after;
 	f->irreversible = f->spec->injector->survives ==
 			  DRILL_SURVIVES_NOTHING;
 	if (f->spec->injector->risk > p->risk)

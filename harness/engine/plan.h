@@ -23,6 +23,9 @@ struct drill_planned_fault {
 	int64_t steps;
 	const char *until; /* "two.resumed" */
 	bool manual;	   /* only the story fires it */
+	const char *after; /* "lost.resumed": an instant that no event names, so
+			      that we watch for it and fire */
+	int64_t after_ns;
 	bool irreversible;
 };
 

@@ -456,6 +456,8 @@ static int read_scalars(struct drill_spec *spec, char culprit[64],
 	if (spec->deadline_ns <= 0)
 		return wrong(err, culprit, "deadline", "deadline: above 0");
 	spec->has_run = json_is_true(json_object_get(spec->json, "run"));
+	spec->run_starts =
+		json_is_true(json_object_get(spec->json, "run_starts"));
 	spec->lab = json_object_get(spec->json, "lab");
 	return 0;
 }

@@ -59,6 +59,7 @@ struct drill_spec {
 	bool has_seed;
 	uint64_t seed;
 	bool has_run; /* tells a story of its own */
+	bool run_starts; /* and starts the job itself */
 	struct drill_expect_list expect, always, abort;
 	struct drill_need needs[8];
 	int n_needs;

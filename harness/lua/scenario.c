@@ -69,12 +69,39 @@ static json_t *take_nodes(lua_State *L, const struct field *f)
 	return sorted;
 }
 
+/* Does the text of the function on top say :start? Then it starts the job
+ * itself, perhaps after a wait. */
+static bool says_start(lua_State *L)
+{
+	struct drill_script *s = script_of(L);
+	const struct script_source *src = s->sources;
+	lua_Debug ar;
+	const char *p;
+	int n = 1;
+
+	lua_pushvalue(L, -1);
+	if (!lua_getinfo(L, ">S", &ar) || ar.source[0] != '@')
+		return false;
+	while (src && strcmp(src->name, ar.source + 1) != 0)
+		src = src->next;
+	for (p = src ? src->text : ""; *p && n <= ar.lastlinedefined; n++) {
+		size_t len = strcspn(p, "\n");
+
+		if (n >= ar.linedefined && memmem(p, len, ":start", 6))
+			return true;
+		p += len + (p[len] == '\n');
+	}
+	return false;
+}
+
 static void take_story(lua_State *L, struct node *scenario)
 {
 	struct drill_script *s = script_of(L);
 
 	luaL_checktype(L, -1, LUA_TFUNCTION);
 	json_object_set_new(scenario->v, "run", json_true());
+	json_object_set_new(scenario->v, "run_starts",
+			    json_boolean(says_start(L)));
 	lua_pushvalue(L, -1);
 	s->stories[scenario->story].run_ref = luaL_ref(L, LUA_REGISTRYINDEX);
 }

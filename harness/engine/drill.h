@@ -1,0 +1,56 @@
+/* drill.h - one scenario run on one lab, from the lock to run.json
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DRILL_DRILL_H
+#define DRILL_DRILL_H
+
+#include "plan.h"
+#include "story.h"
+
+/* Where the drill is, for whoever shows it. Borrowed for the call. */
+struct drill_progress {
+	const char *phase; /* "lab", "probe", "trial", "revert", "measure" */
+	const char *text;  /* a sentence, or NULL: only numbers changed */
+	int trial, trials; /* from 1; 0: none yet */
+	const char *role;
+	int64_t step, steps; /* of the job; 0 unknown */
+	int attempt;
+	int armed, fired;
+	double elapsed_s, expected_s; /* of the drill; expected 0: unknown */
+};
+
+struct drill_options {
+	const struct drill_lab_ops *ops;
+	const struct drill_lab_spec *lab;
+	const struct drill_story *story; /* NULL: the default one */
+	uint64_t seed;
+	enum drill_risk allow;
+	const char *out;   /* folder that gets runs; "runs" */
+	const char *state; /* journals; NULL: the default place */
+	const char *bin;   /* our programs */
+	const char *repeat; /* the line that repeats the run */
+	const char *operator_, *reason;
+	json_t *subject;   /* {"version": "2.4"}; may be NULL */
+	const char *lab_why; /* which lab and what is then missing */
+	bool (*marks)(void *ctx, char *name, int size); /* tests: NULL */
+	void (*progress)(void *ctx, const struct drill_progress *p);
+	void *ctx;
+};
+
+struct drill_result {
+	enum drill_outcome outcome;
+	char reason[512];
+	json_t *run;	/* run.json; ours: drill_result_done */
+	json_t *events; /* array */
+	char dir[512];	/* the run's folder */
+};
+
+/* Always fills @ret. A negative return is an error of ours, also told in it. */
+int drill_run(const struct drill_spec *spec, const struct drill_options *o,
+	      struct drill_result *ret, struct drill_err *err);
+void drill_result_done(struct drill_result *r);
+
+/* Recomputes a run's numbers and verdicts from its events. */
+int drill_remeasure(json_t *run, json_t *events, struct drill_err *err);
+
+#endif

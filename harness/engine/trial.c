@@ -1,0 +1,542 @@
+/* trial.c - one run of the workload: plan, job, story, revert, end
+ * SPDX-License-Identifier: MIT
+ */
+#include "drill_impl.h"
+
+#include "harness/agent/snapshot.h"
+#include "harness/measure/measure.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REVERT_NS (30 * DRILL_S)
+#define STOP_NS (30 * DRILL_S)
+
+static const char *text(json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}
+
+int drill_fault_index(const struct drill *d, const char *name)
+{
+	return drill_spec_fault_index(d->spec, name);
+}
+
+void drill_trial_find(struct drill_trial *t, enum drill_outcome o,
+		      const char *fmt, ...)
+{
+	char what[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	t->outcome = t->judged ? drill_outcome_in_trial(t->outcome, o) : o;
+	t->judged = true;
+	if (json_array_size(t->reasons) < 50)
+		json_array_append_new(t->reasons,
+				      json_pack("{s:s s:s}", "outcome",
+						drill_outcome_name(o), "text",
+						what));
+}
+
+/* ---- events of the trial ---- */
+
+static void fault_event(struct drill_trial *t, json_t *e, const char *what)
+{
+	int i = drill_fault_index(t->d, text(e, "fault"));
+	struct drill_fault_state *f;
+
+	if (i < 0)
+		return;
+	f = &t->faults[i];
+	if (strcmp(what, "requested") == 0) {
+		f->requested++;
+	} else if (strcmp(what, "issued") == 0) {
+		f->issued++;
+	} else if (strcmp(what, "effective") == 0) {
+		f->effective++;
+		f->effective_step = t->step;
+		f->effective_ns = drill_now(t->d);
+		f->revert_sent = false;
+		drill_say(t->d, "trial", "%s is in force",
+			  t->d->spec->faults[i].name);
+	} else if (strcmp(what, "reverted") == 0) {
+		f->reverted++;
+	}
+}
+
+static void step_event(struct drill_trial *t, json_t *e, bool begin)
+{
+	int64_t step = json_integer_value(json_object_get(e, "step"));
+
+	if (begin && step > t->step)
+		t->step = step;
+	if (begin && !t->first_step)
+		t->first_step = step;
+	if (!begin && step > t->ended_step)
+		t->ended_step = step;
+	drill_show(t->d);
+}
+
+static void rank_event(struct drill_trial *t, json_t *e)
+{
+	json_int_t rank = json_integer_value(json_object_get(e, "rank"));
+
+	if (rank < 0 || rank >= drill_workload_ranks(t->d->spec->workload))
+		return;
+	t->began[rank] = true;
+	if (!json_is_false(json_object_get(e, "hook")))
+		t->hello[rank] = true;
+}
+
+static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
+{
+	if (begin) {
+		t->attempt = (int)json_integer_value(
+			json_object_get(e, "attempt"));
+		t->first_step = t->ended_step = 0;
+		drill_say(t->d, "trial", "attempt %d", t->attempt);
+		if (t->attempt == 1)
+			drill_hosts_send(t->d, json_pack("{s:s}", "kind",
+							 "plan.start"));
+	} else if (strcmp(text(e, "reason"), "done") == 0) {
+		t->done = true;
+	}
+}
+
+void drill_trial_event(struct drill_trial *t, json_t *e)
+{
+	const char *kind = text(e, "kind");
+
+	if (strncmp(kind, "fault.", 6) == 0)
+		fault_event(t, e, kind + 6);
+	else if (strcmp(kind, "step.begin") == 0)
+		step_event(t, e, true);
+	else if (strcmp(kind, "step.end") == 0)
+		step_event(t, e, false);
+	else if (strcmp(kind, "rank.begin") == 0)
+		rank_event(t, e);
+	else if (strcmp(kind, "attempt.begin") == 0)
+		attempt_event(t, e, true);
+	else if (strcmp(kind, "attempt.end") == 0)
+		attempt_event(t, e, false);
+	else if (strcmp(kind, "sample") == 0 &&
+		 strcmp(text(e, "metric"), "ring.lost") == 0)
+		t->lost_records += json_integer_value(
+			json_object_get(e, "value"));
+	else if (strcmp(kind, "detected") == 0)
+		drill_say(t->d, "trial", "detected by %s", text(e, "by"));
+}
+
+void drill_on_job_exit(void *ctx, const char *job, int code)
+{
+	struct drill *d = ctx;
+
+	(void)job;
+	if (d->trial) {
+		d->trial->running = false;
+		d->trial->job_code = code;
+		drill_stage_tick(d->trial);
+	}
+	drill_poke(d);
+}
+
+/* ---- the trial so far ---- */
+
+json_t *drill_trial_measured(struct drill_trial *t, bool now)
+{
+	struct drill *d = t->d;
+	json_t *all = NULL, *e, *trials;
+	size_t i;
+
+	if (!now && t->measured &&
+	    drill_now(d) - t->measured_ns < 250 * DRILL_MS)
+		goto found;
+	if (drill_measure(d->ret->events, &all, NULL) < 0)
+		return NULL;
+	json_decref(t->measured);
+	t->measured = all;
+	t->measured_ns = drill_now(d);
+found:
+	trials = json_object_get(t->measured, "trials");
+	json_array_foreach(trials, i, e)
+		if (json_integer_value(json_object_get(e, "trial")) == t->index)
+			return e;
+	return NULL;
+}
+
+/* ---- its beginning ---- */
+
+static json_t *fault_names(struct drill *d, enum drill_role role)
+{
+	json_t *out = json_array();
+	int i;
+
+	for (i = 0; i < d->plan.n && role != DRILL_BASELINE; i++)
+		json_array_append_new(out, json_string(d->spec->faults[i].name));
+	return out;
+}
+
+static void note_begin(struct drill *d, struct drill_trial *t)
+{
+	int64_t steps = drill_workload_steps(d->spec->workload);
+	json_t *e = json_pack("{s:s s:s s:i s:i s:o}", "kind", "trial.begin",
+			      "role", drill_role_name(t->role), "ranks",
+			      drill_workload_ranks(d->spec->workload), "spares",
+			      d->lab.n_hosts - d->lab.spec.hosts, "faults",
+			      fault_names(d, t->role));
+
+	if (steps)
+		json_object_set_new(e, "steps", json_integer(steps));
+	drill_note(d, e);
+}
+
+static bool needs_hook(struct drill *d)
+{
+	int i;
+
+	for (i = 0; i < d->plan.n; i++) {
+		const char *const *n = d->plan.faults[i].spec->injector->needs;
+
+		if (json_object_get(json_object_get(d->plan.faults[i].fault,
+						    "at"), "where"))
+			return true;
+		for (; n && *n; n++)
+			if (strcmp(*n, "hook:mpi") == 0)
+				return true;
+	}
+	return false;
+}
+
+static int trial_init(struct drill *d, struct drill_trial *t,
+		      enum drill_role role, struct drill_err *err)
+{
+	int ranks = drill_workload_ranks(d->spec->workload), i;
+
+	memset(t, 0, sizeof(*t));
+	t->d = d;
+	t->index = d->trial_number++;
+	t->role = role;
+	t->first_event = json_array_size(d->ret->events);
+	t->faults = calloc((size_t)d->plan.n + 1, sizeof(*t->faults));
+	t->hello = calloc((size_t)ranks + 1, sizeof(bool));
+	t->began = calloc((size_t)ranks + 1, sizeof(bool));
+	t->reasons = json_array();
+	t->expects = json_array();
+	t->randoms = json_object();
+	t->hook_needed = role == DRILL_FAULT_TRIAL && needs_hook(d);
+	snprintf(t->dir, sizeof(t->dir), "%.300s/trial-%d", d->lab.dir,
+		 t->index);
+	if (!t->faults || !t->hello || !t->began)
+		return drill_err_set(err, -ENOMEM, "drill", "no memory");
+	for (i = 0; i < d->plan.n; i++) {
+		t->faults[i].armed = role != DRILL_BASELINE;
+		t->faults[i].trial = t;
+	}
+	return 0;
+}
+
+static void trial_done(struct drill_trial *t)
+{
+	free(t->faults);
+	free(t->hello);
+	free(t->began);
+	json_decref(t->reasons);
+	json_decref(t->expects);
+	json_decref(t->randoms);
+	json_decref(t->measured);
+	json_decref(t->wait.triple);
+}
+
+/* ---- its end ---- */
+
+static void on_deadline(void *arg)
+{
+	struct drill_trial *t = arg;
+
+	t->deadline_timer = 0;
+	t->deadline = true;
+	drill_poke(t->d);
+}
+
+static bool trial_over(struct drill *d)
+{
+	struct drill_trial *t = d->trial;
+
+	if (t->deadline || t->aborted || t->skipped)
+		return true;
+	return t->story_over && (!t->started || !t->running);
+}
+
+static bool all_reverted(struct drill *d)
+{
+	int i;
+
+	for (i = 0; i < d->plan.n; i++) {
+		struct drill_fault_state *f = &d->trial->faults[i];
+
+		if (f->effective > f->reverted && !f->irreversible && !f->dirty)
+			return false;
+	}
+	return true;
+}
+
+static bool job_gone(struct drill *d)
+{
+	return !d->trial->running;
+}
+
+void drill_trial_revert(struct drill_trial *t, int i)
+{
+	struct drill_fault_state *f = &t->faults[i];
+
+	if (f->revert_sent)
+		return;
+	f->revert_sent = true;
+	drill_hosts_send(t->d, json_pack("{s:s s:s}", "kind", "revert", "fault",
+					 t->d->spec->faults[i].name));
+}
+
+/* Order: stop injecting, revert, verify; only then is the job stopped. */
+static void revert_all(struct drill *d, struct drill_trial *t)
+{
+	struct drill_err err = { 0 };
+	int i;
+
+	for (i = 0; i < d->plan.n; i++)
+		if (t->faults[i].armed)
+			drill_trial_revert(t, i);
+	if (drill_await(d, all_reverted, REVERT_NS, "the revert", &err) < 0 &&
+	    !all_reverted(d))
+		for (i = 0; i < d->plan.n; i++)
+			if (t->faults[i].effective > t->faults[i].reverted &&
+			    !t->faults[i].irreversible)
+				drill_trial_find(t, DRILL_DIRTY,
+						 "'%s' was not reverted: %s",
+						 d->spec->faults[i].name,
+						 err.msg);
+}
+
+static void stop_job(struct drill *d, struct drill_trial *t)
+{
+	struct drill_err err = { 0 };
+
+	if (!t->started || !t->running)
+		return;
+	if (d->lab.ops->job_stop(&d->lab, d->spec->job, &err) < 0 ||
+	    drill_await(d, job_gone, STOP_NS, "the job to stop", &err) < 0)
+		if (t->running)
+			drill_trial_find(t, DRILL_DIRTY,
+					 "the job could not be stopped: %s",
+					 err.msg);
+}
+
+static void compare_snapshots(struct drill *d, struct drill_trial *t)
+{
+	json_t *all = json_array(), *diff, *v, *classes = json_object();
+	size_t k;
+	int i;
+
+	for (i = 0; i < d->lab.n_hosts; i++) {
+		struct drill_host_state *h = &d->hosts[i];
+		const char *class;
+
+		if (!h->before || !h->after)
+			continue;
+		json_object_foreach(h->after, class, v)
+			json_object_set_new(
+				classes, class,
+				json_integer((json_int_t)json_array_size(v) +
+					     json_integer_value(json_object_get(
+						     classes, class))));
+		diff = drill_snapshot_compare(h->before, h->after);
+		json_array_foreach(diff, k, v) {
+			json_array_append_new(
+				all, json_sprintf("%s: %s",
+						  d->lab.hosts[i].name,
+						  json_string_value(v)));
+			drill_trial_find(t, DRILL_DIRTY,
+					 "host %s is not as before: %s",
+					 d->lab.hosts[i].name,
+					 json_string_value(v));
+		}
+		json_decref(diff);
+	}
+	json_array_append_new(d->snapshots,
+			      json_pack("{s:b s:o s:o}", "equal",
+					json_array_size(all) == 0, "classes",
+					classes, "differences", all));
+}
+
+/* ---- what the trial itself shows, before any number ---- */
+
+static void find_never_fired(struct drill *d, struct drill_trial *t)
+{
+	char hosts[200];
+	size_t len = 0, k;
+	json_t *v;
+	int i;
+
+	for (i = 0; i < d->plan.n; i++) {
+		struct drill_fault_state *f = &t->faults[i];
+		json_t *target = json_object_get(d->plan.faults[i].fault,
+						 "target");
+
+		if (f->effective || t->role != DRILL_FAULT_TRIAL)
+			continue;
+		hosts[0] = '\0';
+		len = 0;
+		json_array_foreach(json_object_get(target, "hosts"), k, v)
+			if (len < sizeof(hosts))
+				len += (size_t)snprintf(
+					hosts + len, sizeof(hosts) - len,
+					"%s%s", k ? ", " : "",
+					json_string_value(v));
+		drill_trial_find(t, DRILL_INCONCLUSIVE,
+				 f->requested ? "'%s' was fired on host %s but "
+						"never took effect"
+					      : "'%s' never fired; it was "
+						"armed on host %s",
+				 d->spec->faults[i].name, hosts);
+	}
+}
+
+static void find_silent_ranks(struct drill *d, struct drill_trial *t)
+{
+	int r, ranks = drill_workload_ranks(d->spec->workload);
+
+	for (r = 0; r < ranks && t->hook_needed; r++)
+		if (t->began[r] && !t->hello[r])
+			drill_trial_find(t, DRILL_INCONCLUSIVE,
+					 "rank %d runs without the hook (no "
+					 "hello)", r);
+	if (t->lost_records)
+		drill_trial_find(t, DRILL_INCONCLUSIVE,
+				 "%d events of the job were lost: its ring was "
+				 "full", (int)t->lost_records);
+}
+
+static void find_end(struct drill *d, struct drill_trial *t)
+{
+	bool ours = t->role != DRILL_FAULT_TRIAL;
+
+	if (t->skipped)
+		return;
+	if (d->signals)
+		drill_trial_find(t, DRILL_INCONCLUSIVE,
+				 "interrupted by signal %d", d->signum);
+	else if (t->aborted)
+		return; /* already told */
+	else if (t->deadline && ours)
+		drill_trial_find(t, DRILL_INCONCLUSIVE,
+				 "the job had not ended at the deadline");
+	else if (t->deadline && d->spec->expect.n == 0)
+		drill_trial_find(t, DRILL_FAIL,
+				 "the job had not ended at the deadline");
+	else if (!t->done && t->started && !t->deadline && ours)
+		drill_trial_find(t, DRILL_INCONCLUSIVE,
+				 "the job ended without finishing (exit "
+				 "status %d)", t->job_code);
+	else if (!t->done && t->started && !t->deadline &&
+		 d->spec->expect.n == 0)
+		drill_trial_find(t, DRILL_FAIL,
+				 "the job did not finish (exit status %d)",
+				 t->job_code);
+	if (ours && t->attempt > 1)
+		drill_trial_find(t, DRILL_INCONCLUSIVE,
+				 "contaminated: the job was started %d times "
+				 "though nothing was broken", t->attempt);
+}
+
+static json_t *info(struct drill_trial *t)
+{
+	return json_pack("{s:i s:s s:b s:O s:O s:O}", "trial", t->index,
+			 "role", drill_role_name(t->role), "skipped",
+			 t->skipped, "findings", t->reasons, "expects",
+			 t->expects, "draws", t->randoms);
+}
+
+static void note_end(struct drill *d, struct drill_trial *t)
+{
+	json_t *e = json_pack("{s:s s:s}", "kind", "trial.end", "outcome",
+			      drill_outcome_name(t->outcome));
+	json_t *first = json_array_get(t->reasons, 0);
+
+	if (first)
+		json_object_set(e, "reason", json_object_get(first, "text"));
+	drill_note(d, e);
+	json_array_append_new(d->trial_infos, info(t));
+}
+
+static int run_it(struct drill *d, struct drill_trial *t, struct drill_err *err)
+{
+	int rc = drill_hosts_snapshot(d, "before", err);
+
+	if (rc == 0)
+		rc = drill_hosts_plan(d, t, err);
+	if (rc < 0)
+		return rc;
+	note_begin(d, t);
+	t->begin_ns = drill_now(d);
+	t->deadline_timer = d->lab.ops->timer(&d->lab, d->spec->deadline_ns,
+					      on_deadline, t);
+	drill_stage_begin(t);
+	return drill_await(d, trial_over, d->spec->deadline_ns + 60 * DRILL_S,
+			   "the trial", err);
+}
+
+static void wind_up(struct drill *d, struct drill_trial *t)
+{
+	struct drill_err err = { 0 };
+
+	drill_stage_done(t);
+	if (t->deadline_timer > 0)
+		d->lab.ops->timer_cancel(&d->lab, t->deadline_timer);
+	drill_say(d, "revert", NULL);
+	revert_all(d, t);
+	stop_job(d, t);
+	if (drill_hosts_end_trial(d, t, &err) < 0)
+		drill_trial_find(t, DRILL_DIRTY, "%s", err.msg);
+	memset(&err, 0, sizeof(err));
+	if (drill_hosts_snapshot(d, "after", &err) == 0)
+		compare_snapshots(d, t);
+	else
+		drill_trial_find(t, DRILL_DIRTY, "%s", err.msg);
+}
+
+int drill_trial_run(struct drill *d, enum drill_role role,
+		    struct drill_err *err)
+{
+	struct drill_trial *t = calloc(1, sizeof(*t));
+	struct drill_err why = { 0 };
+	int64_t begin = drill_now(d);
+	int rc = t ? trial_init(d, t, role, err) : -ENOMEM;
+
+	if (rc < 0) {
+		free(t);
+		return rc;
+	}
+	d->trial = t;
+	drill_say(d, "trial", NULL);
+	rc = run_it(d, t, &why);
+	if (rc < 0 && rc != -EINTR)
+		drill_trial_find(t, DRILL_ERROR, "%s", why.msg);
+	wind_up(d, t);
+	find_never_fired(d, t);
+	find_silent_ranks(d, t);
+	find_end(d, t);
+	note_end(d, t);
+	d->trial_s = (double)(drill_now(d) - begin) / 1e9;
+	d->trial = NULL;
+	if (rc < 0 && rc != -EINTR)
+		drill_err_set(err, rc, why.who, "%s", why.msg);
+	trial_done(t);
+	free(t);
+	return rc == -EINTR ? rc : rc < 0 ? rc : 0;
+}
