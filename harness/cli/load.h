@@ -16,7 +16,7 @@ struct drill_loaded {
 	struct drill_spec spec;
 	struct drill_lab_spec lab;
 	const struct drill_lab_ops *ops; /* NULL: no such lab here: why */
-	char why[300];
+	char why[512];
 	uint64_t seed;
 	enum drill_risk allow;
 };

@@ -262,11 +262,11 @@ static void take_down(struct drill *d)
 	drill_say(d, "lab", "taking the lab down");
 	d->lab_up = false;
 	drill_hosts_down(d);
-	drill_hosts_free(d);
 	if (d->lab.ops->down(&d->lab, &err) < 0)
 		json_array_append_new(d->dirty,
 				      json_pack("{s:s s:s}", "what", err.msg,
 						"command", "faultdrill heal"));
+	drill_hosts_free(d);
 }
 
 static int make_plan(struct drill *d, struct drill_err *err)
@@ -314,6 +314,8 @@ static int run_all(struct drill *d, struct drill_err *err)
 	if (rc == 0)
 		rc = drill_result_open(d, err);
 	if (rc == 0)
+		d->head = drill_result_head(d);
+	if (rc == 0)
 		rc = on_lab(d, err);
 	return rc;
 }
@@ -347,6 +349,7 @@ static void drill_done(struct drill *d)
 	json_decref(d->dirty);
 	json_decref(d->trial_infos);
 	json_decref(d->snapshots);
+	json_decref(d->head);
 }
 
 /* Refused before anything was made: no folder, no record, no lab. */
@@ -379,7 +382,7 @@ int drill_run(const struct drill_spec *spec, const struct drill_options *o,
 		d.failure = *err;
 	}
 	take_down(&d);
-	if (d.log_open)
+	if (d.head)
 		drill_result_write(&d, err);
 	else if (rc < 0)
 		refuse(ret, rc, err);

@@ -106,6 +106,7 @@ struct drill {
 	struct drill_host_state *hosts;
 	int lock_fd;
 	json_t *skips, *dirty, *trial_infos, *snapshots;
+	json_t *head; /* run.json as far as known while the lab is up */
 	struct drill_trial *trial; /* the present one, or NULL */
 	int trials_total, trial_number;
 	double trial_s; /* how long a trial takes, as far as known */
@@ -194,6 +195,7 @@ enum drill_verdict drill_judge_now(struct drill_trial *t,
 
 /* result.c */
 int drill_result_open(struct drill *d, struct drill_err *err);
+json_t *drill_result_head(struct drill *d); /* while the lab is up */
 int drill_result_write(struct drill *d, struct drill_err *err);
 
 #endif

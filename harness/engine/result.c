@@ -184,7 +184,7 @@ static void put_words(struct drill *d, json_t *run)
 	put_text(run, "operator_reason", d->o->reason);
 }
 
-static json_t *head(struct drill *d)
+json_t *drill_result_head(struct drill *d)
 {
 	json_t *run = json_pack(
 		"{s:s s:s s:s s:s s:I s:o s:{s:s} s:o s:o s:o s:o}", "schema",
@@ -258,7 +258,7 @@ static int save(json_t *run, const char *dir, struct drill_err *err)
 
 int drill_result_write(struct drill *d, struct drill_err *err)
 {
-	json_t *run = head(d);
+	json_t *run = json_incref(d->head);
 	struct drill_err why = { 0 };
 	int rc = 0;
 
