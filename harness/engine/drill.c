@@ -200,6 +200,8 @@ static int lab_up(struct drill *d, struct drill_err *err)
 
 	d->lab.ops = d->o->ops;
 	d->lab.spec = *d->o->lab;
+	snprintf(d->lab.state, sizeof(d->lab.state), "%s",
+		 d->o->state ? d->o->state : "");
 	d->lab.cb = (struct drill_lab_callbacks){
 		.ctx = d,
 		.on_agent = drill_on_agent,

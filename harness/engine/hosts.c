@@ -90,6 +90,15 @@ static void on_fired(struct drill *d, int host, json_t *msg)
 	json_decref(spent);
 }
 
+static void on_failed(struct drill *d, int host, json_t *msg)
+{
+	if (d->trial)
+		drill_trial_find(d->trial, DRILL_INCONCLUSIVE,
+				 "'%s' could not be put in force on host %s: "
+				 "%s", text(msg, "fault"),
+				 d->lab.hosts[host].name, text(msg, "reason"));
+}
+
 static void on_snapshot(struct drill *d, int host, json_t *msg)
 {
 	struct drill_host_state *h = &d->hosts[host];
@@ -155,6 +164,8 @@ void drill_on_agent(void *ctx, int host, json_t *msg)
 		h->planned = true;
 	else if (is_kind(msg, "fired"))
 		on_fired(d, host, msg);
+	else if (is_kind(msg, "failed"))
+		on_failed(d, host, msg);
 	else if (is_kind(msg, "reverted"))
 		on_reverted(d, host, msg);
 	else if (is_kind(msg, "snapshot"))

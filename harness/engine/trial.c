@@ -102,9 +102,6 @@ static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
 			json_object_get(e, "attempt"));
 		t->first_step = t->ended_step = 0;
 		drill_say(t->d, "trial", "attempt %d", t->attempt);
-		if (t->attempt == 1)
-			drill_hosts_send(t->d, json_pack("{s:s}", "kind",
-							 "plan.start"));
 	} else if (strcmp(text(e, "reason"), "done") == 0) {
 		t->done = true;
 	}

@@ -10,12 +10,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define ARGV_MAX 256
 
 struct job_args {
 	int64_t ranks, ppn, steps, checkpoint_every, seed, no_progress;
-	int64_t watchdog, heartbeat, pace;
+	int64_t watchdog, heartbeat, step_time;
+	int64_t batch, seq, width, layers, heads, vocab;
 	const char *layout;
 	int recovery;
 	bool progress;
@@ -38,6 +41,9 @@ static const char *const recoveries[] = { "restart", NULL };
 	{ "max_no_progress", DRILL_INT, AT(no_progress), "3", 1, 1000, NULL,   \
 	  "Attempts without progress before the launcher gives up." }
 
+#define SIZE(name, field, doc)                                                 \
+	{ name, DRILL_INT, AT(field), "0", 0, 0, NULL, doc " 0: its own." }
+
 static const struct drill_param train_params[] = {
 	JOB_PARAMS,
 	{ "layout", DRILL_STRING, AT(layout), "", 0, 0, NULL,
@@ -48,8 +54,14 @@ static const struct drill_param train_params[] = {
 	  1000000000, NULL, "Steps between two checkpoints; 0: none." },
 	{ "seed", DRILL_INT, AT(seed), "1", 0, 0, NULL,
 	  "Seed of model and corpus." },
-	{ "pace", DRILL_DURATION, AT(pace), "100ms", 0, 0, NULL,
-	  "Modelled compute time of one step." },
+	{ "step_time", DRILL_DURATION, AT(step_time), "50ms", 0, 0, NULL,
+	  "Modelled time of one step." },
+	SIZE("batch", batch, "Sequences of one rank in one step."),
+	SIZE("seq", seq, "Tokens of a sequence."),
+	SIZE("width", width, "Width of the model."),
+	SIZE("layers", layers, "Layers of the model."),
+	SIZE("heads", heads, "Attention heads."),
+	SIZE("vocab", vocab, "Size of the vocabulary."),
 	{ 0 },
 };
 
@@ -282,10 +294,24 @@ static int spread(int64_t ranks, const struct drill_lab *lab)
 	return hosts ? (int)((ranks + hosts - 1) / hosts) : (int)ranks;
 }
 
+/* Each trial has a store of its own, or it would go on from the checkpoints of
+ * the one before. */
+static const char *store_of(const struct drill_lab *lab, const char *dir,
+			    char *buf, size_t size)
+{
+	const char *name = strrchr(dir, '/');
+
+	snprintf(buf, size, "%s%s", lab->store, name ? name : "");
+	mkdir(buf, 0755);
+	return buf;
+}
+
 static void launcher_words(struct words *w, const struct job_args *a,
 			   const struct drill_lab *lab, const char *dir,
 			   const char *bin)
 {
+	char store[600], hook[600];
+
 	word(w, "%s/launch", bin);
 	word(w, "--ranks"), word(w, "%d", (int)a->ranks);
 	host_words(w, lab, false);
@@ -293,7 +319,8 @@ static void launcher_words(struct words *w, const struct job_args *a,
 	word(w, "--ppn");
 	word(w, "%d", a->ppn ? (int)a->ppn : spread(a->ranks, lab));
 	word(w, "--dir"), word(w, "%s", dir);
-	word(w, "--store"), word(w, "%s", lab->store);
+	word(w, "--store"), word(w, "%s", store_of(lab, dir, store,
+						    sizeof(store)));
 	word(w, "--head"), word(w, "%s", lab->head);
 	word(w, "--enter"), word(w, "%s", lab->enter);
 	word(w, "--recovery"), word(w, "%s", recoveries[a->recovery]);
@@ -301,11 +328,30 @@ static void launcher_words(struct words *w, const struct job_args *a,
 	duration_words(w, "watchdog", a->watchdog);
 	duration_words(w, "heartbeat", a->heartbeat);
 	word(w, "--log"), word(w, "%s", dir);
+	if (lab->spec.devices)
+		word(w, "--devices"), word(w, "%d", lab->spec.devices);
+	if (lab->mgmt_if[0])
+		word(w, "--control-if"), word(w, "%s", lab->mgmt_if);
+	if (lab->data_if[0])
+		word(w, "--data-if"), word(w, "%s", lab->data_if);
+	word(w, "--library-path"), word(w, "%s/softcuda", bin);
+	snprintf(hook, sizeof(hook), "%.500s/libfaultdrill-mpi.so", bin);
+	if (access(hook, R_OK) == 0)
+		word(w, "--preload"), word(w, "%s", hook);
+}
+
+static void size_words(struct words *w, const char *name, int64_t n)
+{
+	if (n)
+		word(w, "--%s", name), word(w, "%d", (int)n);
 }
 
 static void train_words(struct words *w, json_t *workload,
-			const struct job_args *a, const char *bin)
+			const struct job_args *a, const struct drill_lab *lab,
+			const char *dir, const char *bin)
 {
+	char store[600];
+
 	const char *layout = json_string_value(json_object_get(workload,
 							       "layout"));
 
@@ -313,7 +359,16 @@ static void train_words(struct words *w, json_t *workload,
 	word(w, "--steps"), word(w, "%d", (int)a->steps);
 	word(w, "--checkpoint-every"), word(w, "%d", (int)a->checkpoint_every);
 	word(w, "--seed"), word(w, "%d", (int)a->seed);
-	duration_words(w, "pace", a->pace);
+	word(w, "--store"), word(w, "%s", store_of(lab, dir, store,
+						    sizeof(store)));
+	duration_words(w, "watchdog", a->watchdog);
+	duration_words(w, "step-time", a->step_time);
+	size_words(w, "batch", a->batch);
+	size_words(w, "seq", a->seq);
+	size_words(w, "width", a->width);
+	size_words(w, "layers", a->layers);
+	size_words(w, "heads", a->heads);
+	size_words(w, "vocab", a->vocab);
 	if (layout && layout[0])
 		word(w, "--layout"), word(w, "%s", layout);
 }
@@ -348,7 +403,7 @@ char **drill_workload_argv(json_t *workload, const struct drill_lab *lab,
 	if (json_object_get(workload, "command"))
 		command_words(w, workload);
 	else
-		train_words(w, workload, &args, bin);
+		train_words(w, workload, &args, lab, dir, bin);
 	if (w->failed) {
 		drill_err_set(err, -E2BIG, "workload", "command line too long");
 		drill_workload_argv_free(w->argv);

@@ -1,0 +1,22 @@
+/* live.h - a drill as it runs: one moving line on a terminal, else plain lines
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DRILL_LIVE_H
+#define DRILL_LIVE_H
+
+#include "harness/engine/drill.h"
+
+#include <stdio.h>
+
+struct drill_live {
+	FILE *to; /* stderr */
+	bool moving, quiet, line_open;
+	int last_trial;
+};
+
+void drill_live_begin(struct drill_live *l, const char *scenario,
+		      const char *repeat, bool quiet);
+void drill_live_show(void *live, const struct drill_progress *p);
+void drill_live_end(struct drill_live *l);
+
+#endif

@@ -1,0 +1,65 @@
+/* verb_heal.c - faultdrill heal: what dead runs left, reverted from journals
+ * SPDX-License-Identifier: MIT
+ */
+#include "verbs.h"
+
+#include "harness/agent/heal.h"
+#include "harness/lab/lab_record.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static const char *get(json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}
+
+static void print_records(json_t *list)
+{
+	json_t *r;
+	size_t i;
+
+	json_array_foreach(list, i, r)
+		printf("%-9s %-18s %-24s %s%s%s\n", get(r, "state"),
+		       get(r, "kind"), get(r, "target"), get(r, "id"),
+		       get(r, "reason")[0] || get(r, "holder")[0] ? "  " : "",
+		       get(r, "holder")[0] ? get(r, "holder")
+					   : get(r, "reason"));
+	if (json_array_size(list) == 0)
+		printf("nothing to heal\n");
+}
+
+static enum drill_outcome forget(const char *state, const char *id)
+{
+	struct drill_err err = { 0 };
+	int rc = drill_heal_forget(state, id, &err);
+
+	if (rc == 0)
+		return DRILL_PASS;
+	if (rc == -ENOENT)
+		return drill_cli_usage("heal: no record '%s' in %s", id, state);
+	return drill_cli_fail(&err);
+}
+
+enum drill_outcome drill_verb_heal(struct drill_cli *cli)
+{
+	struct drill_err err = { 0 };
+	char buf[256];
+	const char *state = drill_state_dir(drill_opt(cli, "state"), buf,
+					    sizeof(buf));
+	json_t *list = NULL;
+	int rc;
+
+	drill_heal_register(drill_lab_revertibles);
+	if (drill_opt(cli, "forget"))
+		return forget(state, drill_opt(cli, "forget"));
+	rc = drill_heal(state, drill_opt_set(cli, "list"), &list, &err);
+	if (drill_cli_json(cli))
+		drill_cli_print(list ? json_incref(list) : json_array());
+	else if (list)
+		print_records(list);
+	json_decref(list);
+	return rc < 0 ? drill_cli_fail(&err) : DRILL_PASS;
+}

@@ -1,0 +1,107 @@
+/* verb_report.c - faultdrill report: a run's numbers again, from its events
+ * SPDX-License-Identifier: MIT
+ */
+#include "verbs.h"
+
+#include "harness/core/event.h"
+#include "harness/engine/drill.h"
+#include "harness/measure/measure.h"
+#include "reports/reporter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum drill_outcome from_events(struct drill_cli *cli, const char *path)
+{
+	json_t *events = NULL, *measured = NULL;
+	struct drill_err err = { 0 };
+	bool torn = false;
+	int rc = drill_events_read(path, &events, &torn, &err);
+
+	if (rc == 0)
+		rc = drill_measure(events, &measured, &err);
+	json_decref(events);
+	if (rc < 0) {
+		err.code = -EINVAL;
+		return drill_cli_fail(&err);
+	}
+	if (torn)
+		fprintf(stderr, "faultdrill: %s: the last line is torn\n",
+			path);
+	(void)cli;
+	drill_cli_print(measured);
+	return DRILL_PASS;
+}
+
+static int read_run(const char *dir, json_t **run, json_t **events,
+		    struct drill_err *err)
+{
+	char path[600];
+	json_error_t e;
+	bool torn;
+
+	snprintf(path, sizeof(path), "%s/run.json", dir);
+	*run = json_load_file(path, 0, &e);
+	if (!*run)
+		return drill_err_set(err, -EINVAL, NULL, "%s:%d: %s", path,
+				     e.line, e.text);
+	snprintf(path, sizeof(path), "%s/events.jsonl", dir);
+	return drill_events_read(path, events, &torn, err);
+}
+
+static void save_all(const struct drill_report *r)
+{
+	const struct drill_reporter *const *w;
+	struct drill_err err;
+
+	for (w = drill_reporters(); *w; w++) {
+		memset(&err, 0, sizeof(err));
+		if ((*w)->file && drill_report_save(*w, r, &err) < 0)
+			fprintf(stderr, "faultdrill: %s: %s\n", (*w)->file,
+				err.msg);
+	}
+}
+
+static enum drill_outcome again(struct drill_cli *cli, const char *dir)
+{
+	json_t *run = NULL, *events = NULL;
+	struct drill_err err = { 0 };
+	enum drill_outcome o = DRILL_ERROR;
+	struct drill_report report = { .dir = dir, .trial = -1 };
+	int rc = read_run(dir, &run, &events, &err);
+
+	if (rc == 0)
+		rc = drill_remeasure(run, events, &err);
+	if (rc < 0) {
+		json_decref(run);
+		json_decref(events);
+		return drill_cli_fail(&err);
+	}
+	report.run = run;
+	report.events = events;
+	report.colour = drill_report_colour(stdout);
+	if (drill_opt_set(cli, "html"))
+		save_all(&report);
+	drill_outcome_parse(json_string_value(json_object_get(run, "outcome")),
+			    &o);
+	if (drill_cli_json(cli))
+		drill_cli_print(json_incref(run));
+	else
+		drill_report_terminal.write(&report, stdout, &err);
+	json_decref(run);
+	json_decref(events);
+	return o;
+}
+
+enum drill_outcome drill_verb_report(struct drill_cli *cli)
+{
+	const char *path = drill_opt(cli, "from-events");
+
+	if (path && cli->n_args)
+		return drill_cli_usage("report: a folder or --from-events, not "
+				       "both");
+	if (path)
+		return from_events(cli, path);
+	return again(cli, cli->n_args ? cli->args[0] : "runs/latest");
+}
