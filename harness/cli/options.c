@@ -215,7 +215,7 @@ enum drill_outcome drill_cli_fail(const struct drill_err *err)
 	char text[600];
 
 	fprintf(stderr, "faultdrill: %s\n",
-		drill_err_text(err, text, sizeof(text)));
+		err->who ? drill_err_text(err, text, sizeof(text)) : err->msg);
 	return err->code == -EINVAL ? DRILL_USAGE
 	       : err->code == -EUCLEAN ? DRILL_DIRTY : DRILL_ERROR;
 }

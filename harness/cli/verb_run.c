@@ -4,9 +4,10 @@
 #include "live.h"
 #include "load.h"
 
-#include "harness/agent/journal.h"
+#include "harness/agent/heal.h"
 #include "bin.h"
 #include "harness/engine/drill.h"
+#include "harness/lab/lab_record.h"
 #include "reports/reporter.h"
 
 #include <errno.h>
@@ -170,9 +171,11 @@ static enum drill_outcome run_one(struct drill_cli *cli,
 enum drill_outcome drill_verb_run(struct drill_cli *cli)
 {
 	struct runs runs = { .list = json_array() };
-	enum drill_outcome o = drill_load_each(cli, run_one, &runs);
+	enum drill_outcome o;
 	int i;
 
+	drill_heal_register(drill_lab_revertibles);
+	o = drill_load_each(cli, run_one, &runs);
 	if (drill_cli_json(cli))
 		drill_cli_print(runs.list);
 	else

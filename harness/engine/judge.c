@@ -256,7 +256,7 @@ static void find_verdict(json_t *trial, const struct drill_expect *e,
 	char *limit = json_dumps(json_array_get(e->triple, 2), JSON_ENCODE_ANY);
 	char value[160], what[500];
 
-	drill_value_text(v, e->metric->quantity, value, sizeof(value));
+	drill_metric_text(v, e->metric->quantity, value, sizeof(value));
 	if (verdict == DRILL_BROKEN)
 		snprintf(what, sizeof(what), "%s is %s, wanted %s %s", e->text,
 			 value, drill_op_text(e->limit.op), limit ? limit : "?");
@@ -291,7 +291,7 @@ static json_t *judge_all(const struct judge *j, const struct drill_expect *e,
 				   (!always || e->fault >= 0)))
 			continue;
 		verdict = judge_one(j, e, t, &v, why, sizeof(why));
-		json_array_append_new(per, drill_value_json(&v));
+		json_array_append_new(per, drill_metric_json(&v));
 		if (tally.x)
 			add(&tally, &v);
 		if (!e->stat)
@@ -314,7 +314,7 @@ static json_t *judge_all(const struct judge *j, const struct drill_expect *e,
 	out = json_pack("{s:s s:s s:O s:s? s:o s:o s:i s:o}", "metric", e->text,
 			"op", drill_op_text(e->limit.op), "limit",
 			json_array_get(e->triple, 2), "stat", e->stat, "value",
-			drill_value_json(&value), "per_trial", per, "n",
+			drill_metric_json(&value), "per_trial", per, "n",
 			(int)json_array_size(per), "held", held_json(worst));
 	if (always)
 		json_object_set_new(out, "always", json_true());

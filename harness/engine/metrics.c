@@ -216,7 +216,7 @@ void drill_metric_read(const struct drill_metric *m, json_t *trial,
 	}
 }
 
-json_t *drill_value_json(const struct drill_value *v)
+json_t *drill_metric_json(const struct drill_value *v)
 {
 	switch (v->type) {
 	case DRILL_V_NUMBER:
@@ -232,7 +232,7 @@ json_t *drill_value_json(const struct drill_value *v)
 	}
 }
 
-const char *drill_value_text(const struct drill_value *v,
+const char *drill_metric_text(const struct drill_value *v,
 			     enum drill_quantity q, char *buf, int size)
 {
 	const char *unit = drill_quantity_unit(q);

@@ -63,9 +63,9 @@ void drill_metric_read(const struct drill_metric *m, json_t *trial,
 		       json_t *incident, struct drill_value *ret);
 
 /* As JSON for run.json: a number, "never", a word, null. */
-json_t *drill_value_json(const struct drill_value *v);
+json_t *drill_metric_json(const struct drill_value *v);
 /* As people read it. Returns @buf. */
-const char *drill_value_text(const struct drill_value *v,
+const char *drill_metric_text(const struct drill_value *v,
 			     enum drill_quantity q, char *buf, int size);
 
 #endif

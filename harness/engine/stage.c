@@ -154,7 +154,7 @@ static void record_expect(struct drill_trial *t, json_t *triple,
 			      json_array_get(triple, 0), "op",
 			      json_array_get(triple, 1), "limit",
 			      json_array_get(triple, 2), "where", where,
-			      "value", drill_value_json(v), "held",
+			      "value", drill_metric_json(v), "held",
 			      verdict == DRILL_UNDECIDED
 				      ? json_null()
 				      : json_boolean(verdict == DRILL_HELD));
@@ -176,7 +176,7 @@ static void find_expect(struct drill_trial *t, json_t *triple,
 	char value[128];
 	char *limit = json_dumps(json_array_get(triple, 2), JSON_ENCODE_ANY);
 
-	drill_value_text(v, DRILL_Q_NUMBER, value, sizeof(value));
+	drill_metric_text(v, DRILL_Q_NUMBER, value, sizeof(value));
 	if (verdict == DRILL_BROKEN)
 		drill_trial_find(t, DRILL_FAIL, "%s: %s is %s, wanted %s %s",
 				 where, metric, value,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define ARGV_MAX 256
+#define HOUR INT64_C(3600000000000)
 
 struct job_args {
 	int64_t ranks, ppn, steps, checkpoint_every, seed, no_progress;
@@ -34,9 +35,9 @@ static const char *const recoveries[] = { "restart", NULL };
 	  "Ranks on each host; 0 spreads them evenly." },                      \
 	{ "recovery", DRILL_ENUM, AT(recovery), "restart", 0, 0, recoveries,   \
 	  "What the launcher does when a rank is lost." },                     \
-	{ "watchdog", DRILL_DURATION, AT(watchdog), "5s", 1000000, 0, NULL,    \
+	{ "watchdog", DRILL_DURATION, AT(watchdog), "5s", 1000000, HOUR, NULL,    \
 	  "A collective that takes longer is a failure." },                    \
-	{ "heartbeat", DRILL_DURATION, AT(heartbeat), "500ms", 1000000, 0,     \
+	{ "heartbeat", DRILL_DURATION, AT(heartbeat), "500ms", 1000000, HOUR,  \
 	  NULL, "How often each rank says that it lives." },                   \
 	{ "max_no_progress", DRILL_INT, AT(no_progress), "3", 1, 1000, NULL,   \
 	  "Attempts without progress before the launcher gives up." }
