@@ -185,11 +185,13 @@ static void open_shards(void)
 static int read_sample(int64_t number, int *token, int *target)
 {
 	const int t = train.o.seq;
-	unsigned char buf[4097];
+	unsigned char buf[4096 + 1]; /* the longest --seq, and its target */
 	uint64_t h = mix(data.at.seed ^ mix((uint64_t)number));
 	off_t at = (off_t)((h >> 16) % (SHARD_TOKENS - (uint64_t)t - 1));
 	int i;
 
+	if (t >= (int)sizeof(buf))
+		return -EINVAL;
 	if (pread(data.fd[h % SHARDS], buf, (size_t)t + 1,
 		  at + (off_t)sizeof(struct shard_head)) != t + 1)
 		return errno ? -errno : -EIO;

@@ -16,6 +16,7 @@
 
 struct train train;
 
+__attribute__((format(printf, 1, 0)))
 static void say(const char *fmt, va_list ap)
 {
 	char text[512];
