@@ -16,20 +16,34 @@
 #define BUCKET (64 * 1024)
 #define BUCKETS_MAX 4096
 
+/* An error of MPI is a detection; it names the peer only in its text. */
+static void check(int rc, const char *what)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int n;
+
+	if (rc == MPI_SUCCESS)
+		return;
+	MPI_Error_string(rc, text, &n);
+	faultdrill_detected(train.ring, FAULTDRILL_BY_MPI, -1, what);
+	train_die(TRAIN_FAILED, "%s: %s", what, text);
+}
+
 static void wait_for(MPI_Request *r, int n)
 {
 	const struct timespec nap = { 0, 50000 };
-	int done = 0, tries = 0;
+	int done = 0, tries = 0, rc;
 
-	MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE);
-	while (!done) {
+	rc = MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE);
+	while (!done && rc == MPI_SUCCESS) {
 		faultdrill_heartbeat(train.ring); /* it waits, but it lives */
 		if (++tries < 10)
 			sched_yield();
 		else
 			nanosleep(&nap, NULL);
-		MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE);
+		rc = MPI_Testall(n, r, &done, MPI_STATUSES_IGNORE);
 	}
+	check(rc, "MPI_Testall");
 }
 
 void comm_init(int *argc, char ***argv)
@@ -37,6 +51,7 @@ void comm_init(int *argc, char ***argv)
 	setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "1", 0);
 	setenv("OMPI_MCA_coll", "^han,hcoll,ucc", 0);
 	MPI_Init(argc, argv);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(MPI_COMM_WORLD, &train.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &train.world);
 }
@@ -54,8 +69,9 @@ void comm_sum(float *x, size_t n)
 			wait_for(r, k);
 			k = 0;
 		}
-		MPI_Iallreduce(MPI_IN_PLACE, x, (int)part, MPI_FLOAT, MPI_SUM,
-			       MPI_COMM_WORLD, &r[k]);
+		check(MPI_Iallreduce(MPI_IN_PLACE, x, (int)part, MPI_FLOAT,
+				     MPI_SUM, MPI_COMM_WORLD, &r[k]),
+		      "MPI_Iallreduce");
 		x += part;
 		n -= part;
 	}
@@ -68,7 +84,8 @@ void comm_broadcast(void *x, size_t bytes)
 	MPI_Request r;
 
 	watch_enter("broadcast");
-	MPI_Ibcast(x, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &r);
+	check(MPI_Ibcast(x, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &r),
+	      "MPI_Ibcast");
 	wait_for(&r, 1);
 	watch_leave();
 }
@@ -78,8 +95,8 @@ int64_t comm_min(int64_t x)
 	MPI_Request r;
 
 	watch_enter("all-reduce");
-	MPI_Iallreduce(MPI_IN_PLACE, &x, 1, MPI_INT64_T, MPI_MIN,
-		       MPI_COMM_WORLD, &r);
+	check(MPI_Iallreduce(MPI_IN_PLACE, &x, 1, MPI_INT64_T, MPI_MIN,
+			     MPI_COMM_WORLD, &r), "MPI_Iallreduce");
 	wait_for(&r, 1);
 	watch_leave();
 	return x;
@@ -90,7 +107,7 @@ void comm_barrier(void)
 	MPI_Request r;
 
 	watch_enter("barrier");
-	MPI_Ibarrier(MPI_COMM_WORLD, &r);
+	check(MPI_Ibarrier(MPI_COMM_WORLD, &r), "MPI_Ibarrier");
 	wait_for(&r, 1);
 	watch_leave();
 }

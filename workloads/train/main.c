@@ -143,7 +143,7 @@ static double step(struct model *m, int64_t s, double *own)
 static void train_on(struct model *m, int64_t from, struct sampler *at)
 {
 	const struct train_options *o = &train.o;
-	int64_t s, t0 = faultdrill_now(), t1;
+	int64_t s, t0 = faultdrill_now(), t1, last = from;
 	double mean, own;
 
 	for (s = from + 1; s <= o->steps; s++) {
@@ -163,9 +163,10 @@ static void train_on(struct model *m, int64_t from, struct sampler *at)
 			continue;
 		t1 = faultdrill_now();
 		printf("step %lld loss %.4f %.1f ms a step\n", (long long)s,
-		       mean, (double)(t1 - t0) / 1e6 / o->log_every);
+		       mean, (double)(t1 - t0) / 1e6 / (double)(s - last));
 		fflush(stdout);
 		t0 = t1;
+		last = s;
 	}
 }
 
