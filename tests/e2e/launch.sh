@@ -111,6 +111,12 @@ finish 30
 	[ "$(field blamed blame)" = "rank 2" ] && nothing_left
 verdict "a stopped rank is found by the watchdog, blamed, and not left behind"
 
+four hang -- "$job" "$base/hang/state" 30 10 1500 hang 1 12 1
+finish 30
+[ $rc = 0 ] && ends_with done && [ "$(field detected by)" = watchdog ] &&
+	[ "$(field blamed blame)" = "rank 1" ]
+verdict "a rank that hangs inside the collective is told from those who wait"
+
 four exit -- "$job" "$base/exit/state" 30 10 2000 exit 1 12 1
 finish 30
 [ $rc = 0 ] && ends_with done && [ "$(field blamed blame)" = "rank 1" ] &&

@@ -7,7 +7,8 @@
  * A barrier that lasts TIMEOUT_MS is a time-out, as of a collective watchdog:
  * the word goes to the ring and the rank ends with status 70. FAULT is done by
  * RANK when it begins STEP in ATTEMPT (0: in every one), after its stamp was
- * written to STATE.fault: kill, stop, exit, word (status 70 with no cause).
+ * written to STATE.fault: kill, stop, exit, word (status 70 with no cause), hang
+ * (it enters the barrier and sleeps in it until its own time-out).
  */
 #include <faultdrill/progress.h>
 
@@ -60,6 +61,16 @@ static void give_word(const struct job *j)
 	_exit(70);
 }
 
+static void hang(const struct job *j)
+{
+	const struct timespec all = {j->timeout_ms / 1000,
+				     j->timeout_ms % 1000 * 1000000L};
+
+	faultdrill_collective_enter(j->ring);
+	nanosleep(&all, NULL);
+	give_word(j);
+}
+
 static void fault(const struct job *j)
 {
 	write_number(j->state, ".fault", faultdrill_now());
@@ -67,6 +78,8 @@ static void fault(const struct job *j)
 		raise(SIGKILL);
 	if (strcmp(j->fault, "stop") == 0)
 		raise(SIGSTOP);
+	if (strcmp(j->fault, "hang") == 0)
+		hang(j);
 	if (strcmp(j->fault, "word") == 0)
 		give_word(j);
 	_exit(5);

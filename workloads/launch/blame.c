@@ -141,7 +141,7 @@ static bool asleep(const struct table *t, int i)
 	if (t->r[i].busy < 0)
 		return false;
 	for (j = 0; j < t->n; j++)
-		if (j != i && t->r[j].busy < 5 * t->r[i].busy + 0.02)
+		if (j != i && t->r[j].busy < 5 * t->r[i].busy + 0.003)
 			return false;
 	return true;
 }

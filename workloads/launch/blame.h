@@ -30,7 +30,7 @@ struct launch_report {
 	int64_t waiting_ns;    /* how long it is in one; 0: in none */
 	int64_t silent_ns;     /* since its main thread's last sign of life */
 	int watchdog;	       /* 0 quiet, 1 + rank blamed, -1: fired, nobody */
-	double busy;	       /* share of a core lately; negative: unknown */
+	double busy;	       /* share of a core in this wait; negative: unknown */
 };
 
 enum launch_level { LAUNCH_NOBODY, LAUNCH_RANK, LAUNCH_HOST };

@@ -105,17 +105,19 @@ static int hear_start(struct crew_member *m, const char *line)
 	return 0;
 }
 
+/* How busy a rank is while it waits in a collective, over all of the wait: one
+ * that hangs sleeps, one that waits polls. @run is 0 once it has ended. */
 static void reckon_busy(struct launch_rank *r, int64_t now, int64_t run)
 {
-	int64_t span = now - r->run_at_ns;
-
-	if (span < 50 * LAUNCH_MS)
+	if (r->report.waiting_ns == 0 || run == 0)
 		return;
-	r->report.busy = r->run_at_ns && run >= r->run_ns
-				 ? (double)(run - r->run_ns) / (double)span
-				 : -1;
-	r->run_at_ns = now;
-	r->run_ns = run;
+	if (r->run_at_ns == 0) {
+		r->run_at_ns = now;
+		r->run_ns = run;
+	} else if (now - r->run_at_ns > 100 * LAUNCH_MS) {
+		r->report.busy = (double)(run - r->run_ns) /
+				 (double)(now - r->run_at_ns);
+	}
 }
 
 static int hear_beat(struct launch_rank *r, const char *line)
@@ -128,6 +130,10 @@ static int hear_beat(struct launch_rank *r, const char *line)
 		   &now, &step, &collective, &since, &heartbeat, &word,
 		   &run) != 7)
 		return -EPROTO;
+	if (collective != r->report.collective) {
+		r->run_at_ns = 0;
+		r->report.busy = -1;
+	}
 	r->report.step = step;
 	r->report.collective = collective;
 	r->report.waiting_ns = since > 0 && since < now ? now - since : 0;

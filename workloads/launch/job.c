@@ -28,6 +28,7 @@
  * fence. */
 #define TERM_MS 500
 #define STOP_MS 2000
+#define MPIRUN_NS (500 * LAUNCH_MS)
 #define REPORTS_MS 500 /* mpirun ended: what may still be under way */
 
 int64_t launch_now(void)
@@ -110,6 +111,7 @@ static int begin_attempt(struct launch_job *j, struct drill_err *err)
 	j->begun_ns = launch_now();
 	j->wait_ns = 0;
 	j->mpirun_asked = false;
+	j->ranks_end_ns = 0;
 	rc = draw_hex(j->token, err);
 	if (rc < 0)
 		return rc;
@@ -124,8 +126,8 @@ static int begin_attempt(struct launch_job *j, struct drill_err *err)
 /* Our own failure: nothing more can be started. */
 static void fail(struct launch_job *j, const struct drill_err *err)
 {
-	fprintf(stderr, "launch: %s\n", err->msg);
-	end_attempt(j, "failed", err->msg);
+	launch_error(j, err);
+	end_attempt(j, "gave_up", err->msg);
 	over(j, 3);
 }
 
@@ -345,9 +347,10 @@ static bool any_absent(const struct launch_job *j)
 	return false;
 }
 
-/* mpirun ends by itself when its ranks have, in some tenths of a second. It is
- * asked, once, only while it still starts them (asked twice it crashes), and
- * never ends while one of them is frozen. */
+/* mpirun ends by itself when its ranks have: at once after one failed, after
+ * two seconds when several did, never while one is frozen. Too slow: the fence
+ * proves what matters. It is asked to end only while it still starts ranks, and
+ * once: asked twice it crashes. */
 static void stopping(struct launch_job *j)
 {
 	if (!j->mpirun.pid) {
@@ -355,7 +358,11 @@ static void stopping(struct launch_job *j)
 		fence(j);
 		return;
 	}
-	if (phase_ms(j) > STOP_MS || (!ranks_left(j) && any_mute(j))) {
+	if (j->ranks_end_ns == 0 && !ranks_left(j))
+		j->ranks_end_ns = launch_now();
+	if (phase_ms(j) > STOP_MS ||
+	    (j->ranks_end_ns &&
+	     (any_mute(j) || launch_now() - j->ranks_end_ns > MPIRUN_NS))) {
 		launch_child_kill(&j->mpirun, SIGKILL);
 	} else if (any_absent(j) && !j->mpirun_asked) {
 		j->mpirun_asked = true;

@@ -35,7 +35,7 @@ struct launch_host {
 struct launch_rank {
 	struct launch_report report;
 	struct crew_member *member; /* its connection; NULL: none */
-	int64_t run_ns, run_at_ns;  /* to tell how busy it is */
+	int64_t run_ns, run_at_ns;  /* early in the collective it is in */
 	bool mute;		    /* did not answer when it was asked */
 };
 
@@ -76,7 +76,8 @@ struct launch_job {
 	bool mpirun_asked; /* to end */
 	enum launch_phase phase;
 	int attempt;
-	int64_t begun_ns, phase_ns, asked_ns, mpirun_end_ns, wait_ns;
+	int64_t begun_ns, phase_ns, asked_ns, ranks_end_ns, mpirun_end_ns;
+	int64_t wait_ns; /* since when a host is waited for; 0: not */
 	const char *reason; /* for attempt.end: done, failed, timeout, ... */
 	int64_t high_water;
 	int no_progress;
@@ -120,6 +121,8 @@ void launch_fence_tick(struct launch_job *j);
 
 /* tell.c: takes @event; kind, attempt and h_ns are added. */
 void launch_tell(struct launch_job *j, const char *kind, json_t *event);
+/* Our own failure, for both. */
+void launch_error(struct launch_job *j, const struct drill_err *err);
 void launch_say(const struct launch_job *j, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -15,8 +15,8 @@
  * What a rank finds in its environment: FAULTDRILL_RING (TRIALDIR/HOST/
  * rank<r>.a<attempt>.ring), FAULTDRILL_HOOKS (TRIALDIR/HOST/hooks.page),
  * FAULTDRILL_WAKE (TRIALDIR/HOST/wake), FAULTDRILL_HOST, FAULTDRILL_SLOT,
- * FAULTDRILL_ATTEMPT, FAULTDRILL_JOB, FAULTDRILL_STORE, CUDA_VISIBLE_DEVICES,
- * LD_PRELOAD and LD_LIBRARY_PATH with what the options put first; besides all
+ * FAULTDRILL_ATTEMPT, FAULTDRILL_JOB, FAULTDRILL_STORE, FAULTDRILL_DEVICES,
+ * CUDA_VISIBLE_DEVICES, LD_PRELOAD and LD_LIBRARY_PATH with what the options put first; besides all
  * of the launcher's own environment.
  *
  * Events, one JSON object a line on descriptor FAULTDRILL_EVENTS_FD (default 3;
@@ -33,6 +33,7 @@
  *   host.down      host, reason; host.up when a later fence proved it clean
  *   allocated      host, replaces; or what: "same hosts"
  *   attempt.end    reason: done | failed | timeout | gave_up | stopped, what
+ *   error          reason: a failure of our own
  *
  * Exit status: 0 done, 1 gave up, 2 usage, 3 error of ours, 128 + signal.
  */
@@ -212,7 +213,7 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = supervise(&j, &err);
 	if (rc < 0)
-		fprintf(stderr, "launch: %s\n", err.msg);
+		launch_error(&j, &err);
 	done(&j);
 	launch_options_done(&o);
 	if (rc == -EINVAL || rc == -ERANGE || rc == -ENOSYS)

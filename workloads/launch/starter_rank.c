@@ -87,7 +87,31 @@ static int redirect(const struct starter *s)
 	return dup2(fd, 1) < 0 || dup2(fd, 2) < 0 ? -errno : 0;
 }
 
-static void become_rank(const struct starter *s, pid_t starter)
+/* The ring is there before the rank is, so that the agent can arm a step in
+ * time. */
+static struct faultdrill_ring *make_ring(const struct starter *s)
+{
+	const char *world = getenv("OMPI_COMM_WORLD_SIZE");
+	char path[4096];
+
+	setenv("FAULTDRILL_HOST", s->host, 1);
+	return faultdrill_ring_create(starter_ring(s, path, sizeof(path)),
+				      s->rank, s->rank,
+				      world ? atoi(world) : 0);
+}
+
+/* So the agent knows the process even of a job that knows nothing of rings; the
+ * begin that faultdrill_open() adds is then the second and not counted. */
+static void show_process(struct faultdrill_ring *ring)
+{
+	if (!ring)
+		return;
+	ring->pid = getpid();
+	faultdrill_put(ring, FAULTDRILL_RANK_BEGIN, 0, 0, 0, 0, 0, 0, NULL);
+}
+
+static void become_rank(const struct starter *s, pid_t starter,
+			struct faultdrill_ring *ring)
 {
 	sigset_t none;
 
@@ -100,6 +124,7 @@ static void become_rank(const struct starter *s, pid_t starter)
 			s->log, strerror(errno));
 		_exit(126);
 	}
+	show_process(ring);
 	/* Last, and then a look: the starter may be gone already. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != starter)
@@ -108,30 +133,6 @@ static void become_rank(const struct starter *s, pid_t starter)
 	dprintf(2, "launch-rank: cannot run '%s': %s\n", s->argv[0],
 		strerror(errno));
 	_exit(127);
-}
-
-/* The ring is there before the rank is, so that the agent can arm a step in
- * time, and names the process even of a job that knows nothing of rings. */
-static struct faultdrill_ring *make_ring(const struct starter *s)
-{
-	const char *world = getenv("OMPI_COMM_WORLD_SIZE");
-	char path[4096];
-
-	setenv("FAULTDRILL_HOST", s->host, 1);
-	return faultdrill_ring_create(starter_ring(s, path, sizeof(path)),
-				      s->rank, s->rank,
-				      world ? atoi(world) : 0);
-}
-
-static void name_process(struct faultdrill_ring *r, pid_t pid)
-{
-	int32_t unnamed = 0;
-
-	if (r)
-		__atomic_compare_exchange_n(&r->pid, &unnamed, (int32_t)pid,
-					    false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
-	faultdrill_ring_unmap(r);
 }
 
 pid_t starter_spawn(const struct starter *s)
@@ -148,9 +149,9 @@ pid_t starter_spawn(const struct starter *s)
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		become_rank(s, self);
+		become_rank(s, self, ring);
 	setpgid(pid, pid);
-	name_process(ring, pid);
+	faultdrill_ring_unmap(ring);
 	return pid;
 }
 

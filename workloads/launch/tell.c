@@ -58,3 +58,9 @@ void launch_say(const struct launch_job *j, const char *fmt, ...)
 	va_end(ap);
 	fprintf(stderr, "launch: attempt %d: %s\n", j->attempt, line);
 }
+
+void launch_error(struct launch_job *j, const struct drill_err *err)
+{
+	launch_tell(j, "error", json_pack("{ss}", "reason", err->msg));
+	fprintf(stderr, "launch: %s\n", err->msg);
+}
