@@ -275,6 +275,37 @@ $(BUILD)/tests/mpi/drive: $(call obj,tests/support/mpi/drive.c) \
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ljansson -lcheck \
 		-lsubunit -lm -lrt -lpthread
 
+# Benches: tests/bench/*.sh run programs of tests/bench/*.c, each in turns of A
+# and B within one run.
+BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
+	$(filter-out %/toy_mpi.c,$(wildcard tests/bench/*.c)))
+BENCH_SH := $(sort $(wildcard tests/bench/*.sh))
+
+ifdef DRILL_DEPS
+bench: all $(BENCHES) ## what we cost, against the limits
+	$(Q)BUILD=$(BUILD) tests/run $(BENCH_SH)
+endif
+
+$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libagent.a $(BUILD)/libcore.a \
+		$(BUILD)/flags
+	$(call say,BENCH)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BENCH_CC) $(BASE) -O2 -g -I$(BUILD) -o $@ $< $(BENCH_LIBS) \
+		$(BUILD)/libagent.a $(BUILD)/libcore.a -ljansson -lm -lpthread
+
+$(BUILD)/bench/libtoy_mpi.so: tests/bench/toy_mpi.c
+	$(call say,BENCH)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(MPICC) $(BASE) -O2 -fPIC -shared -Wl,-soname,$(@F) -o $@ $< \
+		-Wl,--as-needed
+
+$(BUILD)/bench/hook_cost: $(BUILD)/bench/libtoy_mpi.so
+$(BUILD)/bench/hook_cost: BENCH_CC = $(CC) $(filter -I%,$(shell $(MPICC) -show))
+$(BUILD)/bench/hook_cost: BENCH_LIBS = -L$(BUILD)/bench -ltoy_mpi \
+	-Wl,-rpath,'$$ORIGIN'
+$(BUILD)/bench/allreduce: BENCH_CC = $(MPICC)
+BENCH_CC = $(CC)
+
 install: all ## copy the program and its parts below $(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/faultdrill \
 		$(DESTDIR)$(PREFIX)/share/faultdrill

@@ -183,6 +183,7 @@ void drill_hook_hello(const struct hook_hello *hello)
 		 slash ? (int)(slash - path) : 1, slash ? path : ".");
 	drill_hook.page = p;
 	drill_hook.slot = slot;
+	drill_hook.threaded = hello->threaded;
 	drill_hook.ticks_per_s = p->ticks_per_s;
 	fill_slot(&p->slot[slot], hello, p);
 	pthread_atfork(NULL, NULL, in_child);

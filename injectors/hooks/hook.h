@@ -21,6 +21,7 @@ struct hook {
 	struct drill_hook_slot *me; /* NULL: passive, calls go straight through */
 	uint64_t ticks_per_s;
 	int slot;
+	bool threaded; /* several threads may call at once */
 };
 
 extern struct hook drill_hook;
@@ -33,14 +34,14 @@ struct hook_call {
 	struct drill_hook_slot *me;
 	uint64_t call, begin;
 	uint32_t word;
-	uint32_t slow; /* an entry names this word: what follows is set */
+	uint32_t slow; /* an entry concerns this call: what follows is set */
 	uint32_t considered, fire, done, witness; /* bits of entries */
 	uint64_t mark[DRILL_HOOK_ENTRIES];
 };
 
 struct hook_hello {
 	int rank, world, thread_level;
-	bool fortran;
+	bool fortran, threaded;
 	unsigned int abi;
 	const char *library;
 };
@@ -71,6 +72,18 @@ void drill_hook_wake_agent(void);
 #define hook_store(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
 #define hook_add(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 
+/* Counts. While only one thread calls at a time no lock prefix is paid. */
+static inline uint64_t hook_count(_Atomic uint64_t *p, uint64_t v)
+{
+	uint64_t before;
+
+	if (drill_hook.threaded)
+		return hook_add(p, v);
+	before = hook_load(p);
+	hook_store(p, before + v);
+	return before;
+}
+
 static inline void hook_enter(struct hook_call *c, uint32_t word)
 {
 	struct drill_hook_lane *lane;
@@ -85,7 +98,7 @@ static inline void hook_enter(struct hook_call *c, uint32_t word)
 	c->slow = hook_load(&drill_hook.page->armed) & 1u << word;
 	if (__builtin_expect(c->slow, 0))
 		drill_hook_before(c);
-	c->call = 1 + hook_add(&c->me->count[word].calls, 1);
+	c->call = 1 + hook_count(&c->me->count[word].calls, 1);
 	hook_store(&lane->call, c->call);
 	hook_store(&lane->where, DRILL_HOOK_INSIDE);
 	c->begin = 0;
@@ -102,8 +115,8 @@ static inline void hook_leave(struct hook_call *c)
 	if (__builtin_expect(!c->me, 0))
 		return;
 	if (__builtin_expect(c->begin != 0, 0))
-		hook_add(&c->me->count[c->word].ticks,
-			 hook_ticks(drill_hook.ticks_per_s) - c->begin);
+		hook_count(&c->me->count[c->word].ticks,
+			   hook_ticks(drill_hook.ticks_per_s) - c->begin);
 	if (__builtin_expect(c->slow, 0))
 		drill_hook_after(c);
 	hook_store(&hook_lane->word, 0);
@@ -112,7 +125,7 @@ static inline void hook_leave(struct hook_call *c)
 static inline void hook_bytes(const struct hook_call *c, uint64_t bytes)
 {
 	if (c->me)
-		hook_add(&c->me->count[c->word].bytes, bytes);
+		hook_count(&c->me->count[c->word].bytes, bytes);
 }
 
 #endif

@@ -13,7 +13,7 @@
 /* How many matching calls this process has made, for each entry. */
 static struct {
 	_Atomic uint64_t mark;
-	_Atomic int64_t n;
+	_Atomic uint64_t n;
 } seen[DRILL_HOOK_ENTRIES];
 
 static bool is_target(const struct drill_hook_entry *e)
@@ -50,7 +50,7 @@ static int64_t occurrence(int i, const struct drill_hook_entry *e,
 		hook_store(&seen[i].n, 0); /* it may come again: a rollback */
 		return 0;
 	}
-	return 1 + hook_add(&seen[i].n, 1);
+	return 1 + (int64_t)hook_count(&seen[i].n, 1);
 }
 
 static void consider_one(struct hook_call *c, int i)
@@ -245,12 +245,14 @@ void drill_hook_before(struct hook_call *c)
 	c->considered = c->fire = c->done = c->witness = 0;
 	c->call = 1 + hook_load(&c->me->count[c->word].calls);
 	consider(c);
+	c->slow = c->fire | c->witness;
 	if (!c->fire)
 		return;
 	hook_store(&hook_lane->where, DRILL_HOOK_BEFORE);
 	hook_store(&hook_lane->since_ticks, 0);
 	hook_store(&hook_lane->word, c->word);
 	fire(c, DRILL_HOOK_BEFORE);
+	c->slow = c->fire | c->witness; /* a hold may have let more in */
 }
 
 void drill_hook_inside(struct hook_call *c)

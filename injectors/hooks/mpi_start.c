@@ -46,6 +46,7 @@ static void hello(bool fortran)
 	NEXT(Comm_rank)(mpi_world, &h.rank);
 	NEXT(Comm_size)(mpi_world, &h.world);
 	NEXT(Query_thread)(&h.thread_level);
+	h.threaded = h.thread_level == MPI_THREAD_MULTIPLE;
 	NEXT(Get_library_version)(library, &n);
 	drill_hook_hello(&h);
 }
