@@ -81,6 +81,7 @@ static void count_incident(struct html *h, struct table *t, json_t *inc,
 			"fault", "natural"), target), target);
 		t->all++;
 		t->right += right;
+		column(t, target); /* there even if nobody ever blamed it */
 	}
 	/* Other words for the right part count on its own spot. */
 	if (right && !control)

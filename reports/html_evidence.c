@@ -105,7 +105,7 @@ static void sequence(struct proof *p)
 	struct html *h = p->h;
 	const char *gap = "";
 
-	put(h, "<p class=\"small\">");
+	put(h, "<p class=\"small\">In this trial: ");
 	for (int k = 0; k < TIMES; k++) {
 		double t = drill_look_num(p->event[k], "t_s") - h->begin;
 		const char *host = drill_look_text(p->event[k], "host", "");
@@ -180,7 +180,8 @@ static void ending(struct proof *p, json_t *inc)
 	const char *state = drill_look_text(p->event[AFTER], "state", "");
 	json_t *reverted = drill_look(inc, "reverted");
 	enum drill_outcome o = DRILL_PASS;
-	const char *text = "reverted, and proved gone";
+	const char *text = strcmp(state, "clean") ? "reverted"
+						  : "reverted, and proved gone";
 
 	if (!strcmp(state, "irreversible") || (json_is_string(reverted) &&
 	    !strcmp(json_string_value(reverted), "irreversible"))) {

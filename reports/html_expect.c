@@ -228,6 +228,21 @@ static void value_cells(struct html *h, const struct drill_expect *e)
 		    *value ? esc(h, value) : "unknown");
 }
 
+/* Long names may break after a point or an underscore, and only there. */
+static void metric(struct html *h, const char *name)
+{
+	put(h, "<code>");
+	while (*name) {
+		size_t n = strcspn(name, "._");
+
+		n += name[n] != 0;
+		put(h, "%s<wbr>", esc(h, drill_html_text(h, "%.*s", (int)n,
+							 name)));
+		name += n;
+	}
+	put(h, "</code>");
+}
+
 static void row(struct html *h, const struct drill_expect *e)
 {
 	static const enum drill_outcome as[] = {
@@ -241,11 +256,12 @@ static void row(struct html *h, const struct drill_expect *e)
 		[DRILL_HELD_NO] = "missed",
 	};
 
-	put(h, "<tr%s><td>%s</td><th scope=\"row\" class=\"wrap\"><code>%s</code>"
-	    "%s%s%s", e->held == DRILL_HELD_NO ? " class=\"bad\"" : "",
-	    drill_html_outcome(h, as[e->held], words[e->held], false),
-	    esc(h, e->metric), *e->stat ? " <span class=\"mute\">" : "",
-	    esc(h, e->stat), *e->stat ? "</span>" : "");
+	put(h, "<tr%s><td>%s</td><th scope=\"row\" class=\"name\">",
+	    e->held == DRILL_HELD_NO ? " class=\"bad\"" : "",
+	    drill_html_outcome(h, as[e->held], words[e->held], false));
+	metric(h, e->metric);
+	if (*e->stat)
+		put(h, " <span class=\"mute\">%s</span>", esc(h, e->stat));
 	if (*e->why)
 		put(h, "<br><span class=\"mute small\">%s</span>",
 		    esc(h, e->why));

@@ -170,10 +170,10 @@ static void box(struct html *h, const struct host *host, double x, int width)
 		put(h, "<text class=\"f b sm c\" x=\"%s\" y=\"138\">%s</text>",
 		    pct(h, x), esc(h, cut(h, what_hit(h, host), 16)));
 	else if (host->took >= 0)
-		put(h, "<text class=\"m sm c\" x=\"%s\" y=\"138\">took over "
+		put(h, "<text class=\"m sm c\" x=\"%s\" y=\"138\">took "
 		    "%s</text>", pct(h, x), host->took == host->took_last ?
 		    drill_html_text(h, "rank %d", host->took) :
-		    drill_html_text(h, "%d\u2013%d", host->took,
+		    drill_html_text(h, "ranks %d\u2013%d", host->took,
 				    host->took_last));
 }
 
@@ -230,14 +230,12 @@ static void clock_row(struct html *h, json_t *ev)
 {
 	double off = drill_look_num(ev, "offset_s");
 	double u = drill_look_num(ev, "u_s");
-	double ppm = drill_look_num(ev, "drift_ppm");
 
 	put(h, "<tr><th scope=\"row\">%s</th><td class=\"n\">%s</td><td "
-	    "class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
+	    "class=\"n\">%s</td></tr>\n",
 	    esc(h, drill_look_text(ev, "host", "")), isnan(off) ? "" :
 	    num(h, off * 1e6, 1), isnan(u) ? "" : drill_html_text(h,
-	    "\u00b1%s", num(h, u * 1e6, 0)), isnan(ppm) ? "" :
-	    num(h, ppm, 1));
+	    "\u00b1%s", num(h, u * 1e6, 0)));
 }
 
 /* The last word on each host's clock. */
@@ -255,8 +253,7 @@ static void clocks(struct html *h)
 		put(h, "<div class=\"scroll\"><table><caption>Clocks, by round "
 		    "trips to the controller</caption><thead><tr><th>host</th>"
 		    "<th class=\"n\">offset, \u00b5s</th><th class=\"n\">at most "
-		    "off by, \u00b5s</th><th class=\"n\">drift, ppm</th></tr>"
-		    "</thead><tbody>\n");
+		    "off by, \u00b5s</th></tr></thead><tbody>\n");
 		json_object_foreach (last, host, ev)
 			clock_row(h, ev);
 		put(h, "</tbody></table></div>\n");

@@ -254,9 +254,14 @@ static void made_of(struct html *h, json_t *inc)
 		    num(h, alone, -1), num(h, any, -1));
 }
 
-static void lost_cells(struct html *h, double v, json_t *cost)
+/* Which columns there is anything to say in. */
+struct lost_columns {
+	bool tokens, money;
+};
+
+static void lost_cells(struct html *h, struct lost_columns cols, double v,
+		       json_t *cost)
 {
-	double tokens = drill_look_num(cost, "tokens");
 	double steps = drill_look_num(cost, "steps");
 	double money = drill_look_num(cost, "money");
 
@@ -264,56 +269,81 @@ static void lost_cells(struct html *h, double v, json_t *cost)
 		steps = v / (h->ranks * h->step);
 	if (isnan(money))
 		money = v / 3600 * h->usd;
-	put(h, "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s"
-	    "</td><td class=\"n\">%s</td>", num(h, v, 1), num(h, steps, 1),
-	    num(h, tokens, 0), num(h, money, 3));
+	put(h, "<td class=\"n\">%s</td><td class=\"n\">%s</td>", num(h, v, 1),
+	    num(h, steps, 1));
+	if (cols.tokens)
+		put(h, "<td class=\"n\">%s</td>",
+		    num(h, drill_look_num(cost, "tokens"), 0));
+	if (cols.money)
+		put(h, "<td class=\"n\">%s</td>", num(h, money, 3));
+}
+
+static struct lost_columns lost_columns(struct html *h)
+{
+	struct lost_columns cols = { .money = !isnan(h->usd) };
+	json_t *inc;
+	size_t i;
+
+	json_array_foreach (h->incidents, i, inc) {
+		cols.tokens |= !isnan(drill_look_num(inc, "cost.tokens"));
+		cols.money |= !isnan(drill_look_num(inc, "cost.money"));
+	}
+	return cols;
 }
 
 static const char *currency(struct html *h)
 {
 	json_t *inc = json_array_get(h->incidents, 0);
 
-	return drill_look_text(inc, "cost.currency", "USD");
+	return esc(h, drill_look_text(inc, "cost.currency", "USD"));
+}
+
+static void lost_heading(struct html *h, struct lost_columns cols)
+{
+	put(h, "<h3>By incident</h3><div class=\"scroll\"><table><thead><tr>"
+	    "<th>lost compute</th><th class=\"n\">rank\u00b7s</th><th class=\"n\""
+	    ">steps</th>%s", cols.tokens ? "<th class=\"n\">tokens</th>" : "");
+	if (cols.money)
+		put(h, "<th class=\"n\">%s</th>", currency(h));
+	put(h, "<th>how it is made up, rank\u00b7s</th></tr></thead><tbody>\n");
 }
 
 /* An incident's cost is made of what follows; the rest is nobody's. */
 static void by_incident(struct html *h, const struct books *b)
 {
 	double rest = drill_look_num(h->trial, "unattributed_rank_s");
+	struct lost_columns cols = lost_columns(h);
 	json_t *inc;
 	size_t i;
 
 	if (isnan(b->lost) || !json_array_size(h->incidents))
 		return;
-	put(h, "<h3>By incident</h3><div class=\"scroll\"><table><thead><tr>"
-	    "<th>lost compute</th><th class=\"n\">rank\u00b7s</th><th class=\"n\""
-	    ">steps</th><th class=\"n\">tokens</th><th class=\"n\">%s</th>"
-	    "<th>how it is made up, rank\u00b7s</th></tr></thead><tbody>\n",
-	    esc(h, currency(h)));
+	lost_heading(h, cols);
 	json_array_foreach (h->incidents, i, inc) {
 		double v = drill_look_num(inc, "lost_compute_rank_s");
 
 		put(h, "<tr><th scope=\"row\">%s</th>",
 		    drill_html_incident(h, i));
 		if (fabs(v) < b->floor)
-			put(h, "<td class=\"n\">below %s</td><td></td><td></td>"
-			    "<td></td>", num(h, b->floor, 1));
+			put(h, "<td class=\"n\">below %s</td><td></td>%s%s",
+			    num(h, b->floor, -1), cols.tokens ? "<td></td>" : "",
+			    cols.money ? "<td></td>" : "");
 		else
-			lost_cells(h, v, drill_look(inc, "cost"));
+			lost_cells(h, cols, v, drill_look(inc, "cost"));
 		put(h, "<td>");
 		made_of(h, inc);
 		put(h, "</td></tr>\n");
 	}
 	if (!isnan(rest)) {
 		put(h, "<tr><th scope=\"row\">not attributed</th>");
-		lost_cells(h, rest, NULL);
+		lost_cells(h, cols, rest, NULL);
 		put(h, "<td>drift and differences from the baseline%s</td></tr>"
 		    "\n", isnan(b->floor) ? "" : drill_html_text(h,
 		    "; noise floor of the null trials %s",
 		    num(h, b->floor, -1)));
 	}
 	put(h, "</tbody><tfoot><tr><th scope=\"row\">lost compute</th>");
-	lost_cells(h, b->lost, NULL);
+	lost_cells(h, cols, b->lost, NULL);
 	put(h, "<td></td></tr></tfoot></table></div>\n");
 }
 

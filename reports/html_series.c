@@ -284,8 +284,8 @@ static void labels(struct series *s)
 	size_t i;
 
 	if (!isnan(s->mid))
-		put(h, "<text class=\"m sm\" x=\"%s\" y=\"%.1f\">baseline %s, 5 "
-		    "to 95&thinsp;%% of the time in the band</text>", pct(h, 1),
+		put(h, "<text class=\"m sm\" x=\"%s\" y=\"%.1f\">baseline %s"
+		    "</text>", pct(h, 1),
 		    fmax(TOP + 10, TOP + HIGH * y_rate(s, s->hi) / 100 - 6),
 		    num(h, s->mid, -1));
 	json_array_foreach (h->incidents, i, inc)
@@ -370,7 +370,8 @@ void drill_html_series(struct html *h)
 	if (read_series(h, s) == 0) {
 		put(h, "<p class=\"lede\">Solid: this trial, new steps only, over "
 		    "the last %s s. Thin: steps done again. Dashed: the baseline "
-		    "of the same drill. Shaded: fault in force.</p>\n",
+		    "of the same drill, its band holds 90&thinsp;%% of the time. "
+		    "Shaded: fault in force.</p>\n",
 		    num(h, s->window, -1));
 		drill_html_ranges(h, "range-rate");
 		plot(s);

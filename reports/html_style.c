@@ -90,6 +90,7 @@ static const char tables[] =
 "tfoot td,tfoot th{border-top:1px solid var(--ink);font-weight:650}\n"
 "td.n,th.n{text-align:right;white-space:nowrap}\n"
 "td.unit{padding-left:0;color:var(--mute);white-space:nowrap}\n"
+".name code{overflow-wrap:normal}"
 "tr.bad>*{background:var(--fail-bg)}td.wrap,th.wrap{overflow-wrap:anywhere}\n"
 ".scroll{overflow-x:auto}.mid td,.mid th{vertical-align:middle}\n"
 ".two{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));"

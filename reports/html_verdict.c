@@ -148,8 +148,12 @@ static void moved(struct html *h, json_t *inc)
 		cell(h, e, "never stopped", *steady ? steady
 						    : "never steady again");
 	else
-		cell(h, e, "never", joined(h, "training did not move again",
-					   limit_text(h, e)));
+		cell(h, e, "never", joined(h, drill_look_true(h->trial,
+			"livelock") ? drill_html_text(h, "livelock: %s "
+			"attempts without progress", num(h,
+			drill_look_num(h->trial, "attempts_without_progress"),
+			0)) : "training did not move again",
+			limit_text(h, e)));
 }
 
 static const char *also(struct html *h, json_t *inc)

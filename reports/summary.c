@@ -288,6 +288,9 @@ static void why_missed(json_t *run, bool plain, char *buf, size_t size)
 	else if (held == n && isnan(e[0].used))
 		snprintf(buf, size, n == 1 ? "the one expectation held."
 					   : "all %zu expectations held.", n);
+	else if (held == n && n == 1)
+		snprintf(buf, size, "%s is at %s%% of its limit.", e[0].metric,
+			 drill_num_plain(num, 100 * e[0].used, 0));
 	else if (held == n)
 		snprintf(buf, size,
 			 "all %zu expectations held; the tightest is %s at "

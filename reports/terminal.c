@@ -96,6 +96,8 @@ static void to_do(const struct drill_report *r, FILE *to)
 	json_t *d;
 	size_t i;
 
+	if (drill_look_size(r->run, "dirty"))
+		putc('\n', to);
 	json_array_foreach (drill_look(r->run, "dirty"), i, d) {
 		line(to, "left dirty", drill_look_text(d, "what",
 			json_is_string(d) ? json_string_value(d) : "unnamed"));
@@ -105,7 +107,9 @@ static void to_do(const struct drill_report *r, FILE *to)
 	json_array_foreach (drill_look(r->run, "skips"), i, d) {
 		char why[300];
 
-		line(to, "skipped", drill_skip_text(d, why, sizeof(why)));
+		/* The first one is the verdict's reason. */
+		if (i)
+			line(to, "and", drill_skip_text(d, why, sizeof(why)));
 	}
 }
 
@@ -129,13 +133,22 @@ static void time_text(json_t *inc, const char *what, char *buf, size_t size)
 		snprintf(buf, size, "never");
 }
 
+static bool control(json_t *inc)
+{
+	return !strcmp(drill_look_text(inc, "class", ""), "control");
+}
+
 static void noticed(FILE *to, json_t *inc)
 {
 	char t[64], text[200], num[DRILL_NUM];
 	double lower = drill_look_num(inc, "time_to_detect_lower_s");
 
 	time_text(inc, "detect", t, sizeof(t));
-	if (strncmp(t, "after", 5) == 0)
+	if (control(inc))
+		snprintf(text, sizeof(text), "%s", strncmp(t, "after", 5)
+			 ? "by nobody: there was nothing to notice"
+			 : "though there was nothing to notice");
+	else if (strncmp(t, "after", 5) == 0)
 		snprintf(text, sizeof(text), "%-16s by %s", t,
 			 drill_look_text(inc, "detected_by", "unknown"));
 	else if (isfinite(lower))
@@ -258,6 +271,8 @@ static void expectations(const struct drill_report *r, FILE *to)
 	size_t n, i;
 	struct drill_expect *e = drill_expects(r->run, &n);
 
+	if (!drill_look_size(r->run, "trials"))
+		n = 0;
 	if (n)
 		fprintf(to, "\n  %-8s%-31s%-3s%-18s%s\n", "", "expected", "",
 			"limit", "value");
