@@ -156,6 +156,13 @@ usage "a number that is none is refused" 'steps: a number' --steps 12x
 usage "a bare number for a time is refused" 'watchdog: a time' --watchdog 5
 usage "an unknown layout is refused" 'layout: dp=N' --layout dp=1,zz=2
 usage "parallelism to come is refused" 'not yet' --layout dp=1,tp=2
+usage "a model beyond the kernels is refused" 'too large' --batch 4096 \
+	--seq 4096 --width 8192
+t="a store of another seed is refused"
+fast --store "$base/whole" --seed 2 >"$base/out" 2>&1
+rc=$?
+if [ $rc -eq 2 ] && grep -q 'another model or seed' "$base/out"; then pass "$t"
+else fail "$t" "$rc $(cat "$base/out")"; fi
 usage "a layout for more ranks is refused" 'needs 3 ranks' --layout dp=3
 
 # ---- four ranks ----

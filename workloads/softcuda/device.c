@@ -1,9 +1,9 @@
 /* device.c - start-up of the software device, its properties, error texts
  * SPDX-License-Identifier: MIT
  *
- * Environment: FAULTDRILL_DEVICES (devices of this host, 1), CUDA_VISIBLE_DEVICES,
- * FAULTDRILL_DEVICE_MEMORY (bytes a device and process, 256 MiB),
- * FAULTDRILL_PACE (on, or off), FAULTDRILL_DEVICE_FLOPS and
+ * Environment: FAULTDRILL_DEVICES (devices of this host, 1),
+ * CUDA_VISIBLE_DEVICES, FAULTDRILL_DEVICE_MEMORY (bytes for a process on a
+ * device, 256 MiB), FAULTDRILL_PACE (on, or off), FAULTDRILL_DEVICE_FLOPS and
  * FAULTDRILL_DEVICE_BYTES (a second, the pace model), FAULTDRILL_ISA.
  */
 #include <stdio.h>

@@ -294,10 +294,9 @@ static int64_t try_step(int64_t step, float *state, uint64_t floats,
 	if (rc == -ENOENT)
 		return 0; /* never committed */
 	faultdrill_restore_reading(train.ring, step, "store");
-	if (!rc && f.floats != floats) {
-		rc = -EBADMSG;
-		snprintf(why, sizeof(why), "of another model");
-	}
+	if (!rc && (f.floats != floats || f.sampler.seed != train.o.seed))
+		train_die(TRAIN_USAGE, "--store: step %lld there is of another "
+			  "model or seed", (long long)step);
 	for (i = 0; !rc && i < f.shards; i++)
 		rc = shard_read(&f, i, state + f.shard[i].first, why);
 	if (!rc) {

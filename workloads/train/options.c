@@ -1,7 +1,6 @@
 /* options.c - command line of the training job, and its layout
  * SPDX-License-Identifier: MIT
  */
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,52 +8,63 @@
 
 #include "train.h"
 
-static const char help[] =
-	"usage: train [options]\n"
-	"  --steps N             training steps (200)\n"
-	"  --layout dp=N,...     parallelism; tp, pp, cp, ep above 1: not yet\n"
-	"  --store DIR           folder of data and checkpoints ($FAULTDRILL_STORE)\n"
-	"  --checkpoint-every N  steps between checkpoints, 0 for none (25)\n"
-	"  --keep N              committed checkpoints to keep (3)\n"
-	"  --watchdog TIME       limit of one collective, 0s for none (5s)\n"
-	"  --step-time TIME      modelled time of a step (50ms)\n"
-	"  --seed N              of parameters, corpus and sampler (1)\n"
-	"  --batch N --seq N --width N --layers N --heads N --vocab N --lr X\n"
-	"  --device WHICH        auto, real or software (auto)\n"
-	"  --log-every N         steps between lines of rank 0 (25)\n"
-	"  --self-test           gradients against finite differences, one rank\n";
+enum kind { INT, INT64, TIME, TEXT, REAL, LAYOUT, FLAG };
 
-enum {
-	STEPS = 256, LAYOUT, STORE, EVERY, KEEP, WATCHDOG, STEP_TIME, SEED,
-	BATCH, SEQ, WIDTH, LAYERS, HEADS, VOCAB, LR, DEVICE, LOG, SELF, HELP,
+/* The one table: parser and help are made of it. */
+#define AT(field) offsetof(struct train_options, field)
+static const struct option {
+	const char *name, *arg;
+	enum kind kind;
+	size_t at;
+	int64_t lo, hi;
+	const char *otherwise, *doc;
+} table[] = {
+	{ "steps", "N", INT64, AT(steps), 0, INT64_MAX, "200",
+	  "training steps" },
+	{ "layout", "dp=N,..", LAYOUT, AT(layout), 0, 0, NULL,
+	  "parallelism; tp, pp, cp, ep above 1: not yet" },
+	{ "store", "DIR", TEXT, AT(store), 0, 0, NULL,
+	  "folder of data and checkpoints ($FAULTDRILL_STORE)" },
+	{ "checkpoint-every", "N", INT64, AT(checkpoint_every), 0, INT_MAX,
+	  "25", "steps between checkpoints, 0 for none" },
+	{ "keep", "N", INT, AT(keep), 1, 1000, "3",
+	  "committed checkpoints to keep" },
+	{ "watchdog", "TIME", TIME, AT(watchdog_s), 0, 0, "5s",
+	  "limit of one collective, 0s for none" },
+	{ "step-time", "TIME", TIME, AT(step_s), 0, 0, "50ms",
+	  "modelled time of a step, 0s for as fast as can be" },
+	{ "seed", "N", INT64, AT(seed), 0, INT64_MAX, "1",
+	  "of parameters, corpus and sampler" },
+	{ "batch", "N", INT, AT(batch), 1, 4096, "4",
+	  "sequences of one rank in one step" },
+	{ "seq", "N", INT, AT(seq), 2, 4096, "32", "tokens of a sequence" },
+	{ "width", "N", INT, AT(width), 1, 8192, "64", "of the model" },
+	{ "layers", "N", INT, AT(layers), 1, LAYERS_MAX, "2", "of the model" },
+	{ "heads", "N", INT, AT(heads), 1, 1024, "4", "attention heads" },
+	{ "vocab", "N", INT, AT(vocab), 32, 256, "64", "different tokens" },
+	{ "lr", "X", REAL, AT(lr), 0, 0, "0.003", "learning rate" },
+	{ "device", "WHICH", TEXT, AT(device), 0, 0, "auto",
+	  "auto, real or software" },
+	{ "log-every", "N", INT, AT(log_every), 1, INT_MAX, "25",
+	  "steps between lines of rank 0" },
+	{ "self-test", "", FLAG, AT(self_test), 0, 0, NULL,
+	  "gradients against finite differences, one rank" },
 };
+#define OPTIONS (sizeof(table) / sizeof(*table))
 
-static const struct option table[] = {
-	{ "steps", 1, NULL, STEPS },	 { "layout", 1, NULL, LAYOUT },
-	{ "store", 1, NULL, STORE },	 { "checkpoint-every", 1, NULL, EVERY },
-	{ "keep", 1, NULL, KEEP },	 { "watchdog", 1, NULL, WATCHDOG },
-	{ "step-time", 1, NULL, STEP_TIME }, { "seed", 1, NULL, SEED },
-	{ "batch", 1, NULL, BATCH },	 { "seq", 1, NULL, SEQ },
-	{ "width", 1, NULL, WIDTH },	 { "layers", 1, NULL, LAYERS },
-	{ "heads", 1, NULL, HEADS },	 { "vocab", 1, NULL, VOCAB },
-	{ "lr", 1, NULL, LR },		 { "device", 1, NULL, DEVICE },
-	{ "log-every", 1, NULL, LOG },	 { "self-test", 0, NULL, SELF },
-	{ "help", 0, NULL, HELP },	 { NULL, 0, NULL, 0 },
-};
-
-static int64_t number(const char *name, const char *s, int64_t lo, int64_t hi)
+static int64_t number(const struct option *o, const char *s)
 {
 	char *end;
 	long long x = strtoll(s, &end, 10);
 
-	if (end == s || *end || x < lo || x > hi)
+	if (end == s || *end || x < o->lo || x > o->hi)
 		train_die(TRAIN_USAGE,
-			  "--%s: a number from %lld to %lld, not \"%s\"", name,
-			  (long long)lo, (long long)hi, s);
+			  "--%s: a number from %lld to %lld, not \"%s\"",
+			  o->name, (long long)o->lo, (long long)o->hi, s);
 	return x;
 }
 
-static double duration(const char *name, const char *s)
+static double duration(const struct option *o, const char *s)
 {
 	static const struct {
 		const char *unit;
@@ -68,8 +78,19 @@ static double duration(const char *name, const char *s)
 	for (i = 0; end != s && x >= 0 && i < 4; i++)
 		if (!strcmp(end, units[i].unit))
 			return x * units[i].s;
-	train_die(TRAIN_USAGE, "--%s: a time like 50ms or 5s, not \"%s\"", name,
-		  s);
+	train_die(TRAIN_USAGE, "--%s: a time like 50ms or 5s, not \"%s\"",
+		  o->name, s);
+}
+
+static double real(const struct option *o, const char *s)
+{
+	char *end;
+	double x = strtod(s, &end);
+
+	if (end == s || *end || !(x > 0))
+		train_die(TRAIN_USAGE, "--%s: a number above 0, not \"%s\"",
+			  o->name, s);
+	return x;
 }
 
 static void layout_parse(const char *s, struct train_layout *l)
@@ -113,34 +134,70 @@ const char *layout_check(const struct train_layout *l, int world)
 	return why;
 }
 
-static void one(struct train_options *o, int c, const char *a)
+static void set(struct train_options *out, const struct option *o, const char *s)
 {
-	switch (c) {
-	case STEPS: o->steps = number("steps", a, 0, INT64_MAX); break;
-	case LAYOUT: layout_parse(a, &o->layout); break;
-	case STORE: o->store = a; break;
-	case EVERY:
-		o->checkpoint_every = number("checkpoint-every", a, 0, INT_MAX);
+	void *field = (char *)out + o->at;
+
+	switch (o->kind) {
+	case INT:
+		*(int *)field = (int)number(o, s);
 		break;
-	case KEEP: o->keep = (int)number("keep", a, 1, 1000); break;
-	case WATCHDOG: o->watchdog_s = duration("watchdog", a); break;
-	case STEP_TIME: o->step_s = duration("step-time", a); break;
-	case SEED: o->seed = (uint64_t)number("seed", a, 0, INT64_MAX); break;
-	case BATCH: o->batch = (int)number("batch", a, 1, 4096); break;
-	case SEQ: o->seq = (int)number("seq", a, 2, 4096); break;
-	case WIDTH: o->width = (int)number("width", a, 1, 8192); break;
-	case LAYERS:
-		o->layers = (int)number("layers", a, 1, LAYERS_MAX);
+	case INT64:
+		*(int64_t *)field = number(o, s);
 		break;
-	case HEADS: o->heads = (int)number("heads", a, 1, 1024); break;
-	case VOCAB: o->vocab = (int)number("vocab", a, 32, 256); break;
-	case LR: o->lr = strtod(a, NULL); break;
-	case DEVICE: o->device = a; break;
-	case LOG: o->log_every = (int)number("log-every", a, 1, INT_MAX); break;
-	case SELF: o->self_test = true; break;
-	case HELP: fputs(help, stdout); exit(0);
-	default: exit(TRAIN_USAGE);
+	case TIME:
+		*(double *)field = duration(o, s);
+		break;
+	case TEXT:
+		*(const char **)field = s;
+		break;
+	case REAL:
+		*(double *)field = real(o, s);
+		break;
+	case LAYOUT:
+		layout_parse(s, field);
+		break;
+	case FLAG:
+		*(bool *)field = true;
+		break;
 	}
+}
+
+static void __attribute__((noreturn)) help(void)
+{
+	size_t i;
+
+	puts("usage: train [options]");
+	for (i = 0; i < OPTIONS; i++) {
+		printf("  --%-16s %-8s %s", table[i].name, table[i].arg,
+		       table[i].doc);
+		if (table[i].otherwise)
+			printf(" (%s)", table[i].otherwise);
+		putchar('\n');
+	}
+	exit(0);
+}
+
+/* The row that argv[i] names; its value in *value, maybe from argv[i + 1]. */
+static const struct option *match(int argc, char **argv, int *i, char **value)
+{
+	char *word = argv[*i], *equal = strchr(word, '=');
+	size_t n = equal ? (size_t)(equal - word) : strlen(word), k;
+
+	for (k = 0; k < OPTIONS; k++)
+		if (!strncmp(word, "--", 2) && n == strlen(table[k].name) + 2 &&
+		    !strncmp(word + 2, table[k].name, n - 2))
+			break;
+	if (k == OPTIONS)
+		train_die(TRAIN_USAGE, "what is \"%s\"? --help lists the options",
+			  word);
+	*value = equal ? equal + 1 : NULL;
+	if (!equal && table[k].kind != FLAG) {
+		if (++*i == argc)
+			train_die(TRAIN_USAGE, "%s needs a value", word);
+		*value = argv[*i];
+	}
+	return &table[k];
 }
 
 static void validate(const struct train_options *o)
@@ -148,32 +205,36 @@ static void validate(const struct train_options *o)
 	if (o->width % o->heads)
 		train_die(TRAIN_USAGE, "--width %d is no multiple of --heads %d",
 			  o->width, o->heads);
+	/* The kernels count elements in int. */
+	if ((double)o->batch * o->seq * (o->width * 4.0 + o->heads * o->seq) >
+	    INT_MAX)
+		train_die(TRAIN_USAGE, "batch, seq, width and heads together "
+			  "are too large");
 	if (strcmp(o->device, "auto") && strcmp(o->device, "real") &&
 	    strcmp(o->device, "software"))
 		train_die(TRAIN_USAGE,
 			  "--device: auto, real or software, not \"%s\"",
 			  o->device);
-	if (o->lr <= 0)
-		train_die(TRAIN_USAGE, "--lr: a number above 0");
 	if (!o->self_test && !o->store)
 		train_die(TRAIN_USAGE, "--store DIR is needed");
 }
 
 void options_parse(int argc, char **argv, struct train_options *o)
 {
-	int c;
+	const struct option *row;
+	char *value;
+	size_t k;
+	int i;
 
-	*o = (struct train_options){
-		.steps = 200, .checkpoint_every = 25, .keep = 3,
-		.log_every = 25, .batch = 4, .seq = 32, .width = 64,
-		.layers = 2, .heads = 4, .vocab = 64, .seed = 1,
-		.watchdog_s = 5, .step_s = 0.05, .lr = 3e-3, .device = "auto",
-		.store = getenv("FAULTDRILL_STORE"),
-	};
-	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1)
-		one(o, c, optarg);
-	if (optind < argc)
-		train_die(TRAIN_USAGE, "what is \"%s\"? --help lists the options",
-			  argv[optind]);
+	*o = (struct train_options){ .store = getenv("FAULTDRILL_STORE") };
+	for (k = 0; k < OPTIONS; k++)
+		if (table[k].otherwise)
+			set(o, &table[k], table[k].otherwise);
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--help"))
+			help();
+		row = match(argc, argv, &i, &value);
+		set(o, row, value);
+	}
 	validate(o);
 }

@@ -6,7 +6,7 @@
  *   device.c   the CUDA driver, loaded at run time, and its errors
  *   model.c    parameters and memory;  pass.c  forward, backward, update
  *   data.c     corpus, shards, prefetching loader, sampler
- *   ckpt.c     asynchronous sharded checkpoints;  restore.c  the way back
+ *   ckpt.c     asynchronous checkpoints and the way back;  shard.c  their files
  *   comm_*.c   collectives over MPI, or of one rank without MPI
  *   watch.c    the collective watchdog
  *   check.c    gradients against finite differences
@@ -140,7 +140,7 @@ void data_open(const struct sampler *s);
 const int *data_next(void);
 void data_close(void);
 
-/* ---- ckpt.c, restore.c ---- */
+/* ---- ckpt.c, shard.c ---- */
 struct manifest_shard {
 	uint64_t first, count, hash;
 };

@@ -69,7 +69,7 @@ static int behind_in(const char *pattern, int *found)
 	return slot;
 }
 
-/* Rings of the attempt lie in the host's folder, hosts' folders side by side. */
+/* Rings lie in the host's folder, the hosts' folders side by side. */
 static int behind(void)
 {
 	const char *path = getenv("FAULTDRILL_RING");
