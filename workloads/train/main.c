@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "train.h"
@@ -243,7 +244,11 @@ int main(int argc, char **argv)
 	options_parse(argc, argv, &train.o);
 	if (train.o.self_test)
 		return check_gradients();
+	prctl(PR_SET_TIMERSLACK, 1000); /* short naps in collectives are short */
 	train.ring = faultdrill_open(-1, -1, -1);
+	if (!train.ring && errno)
+		train_say("unwatched: %s: %s", getenv("FAULTDRILL_RING"),
+			  strerror(errno));
 	phase(FAULTDRILL_CONNECT, true);
 	comm_init(&argc, &argv);
 	phase(FAULTDRILL_CONNECT, false);
