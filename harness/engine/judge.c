@@ -237,16 +237,20 @@ static json_t *held_json(enum drill_verdict v)
 
 static void find(json_t *trial, enum drill_outcome o, const char *what)
 {
+	json_t *reasons = json_object_get(trial, "reasons"), *v;
 	enum drill_outcome was = DRILL_PASS;
+	size_t i;
 
+	json_array_foreach(reasons, i, v)
+		if (strcmp(json_string_value(v), what) == 0)
+			return; /* measuring repeats what it read */
 	drill_outcome_parse(text(trial, "outcome"), &was);
 	json_object_set_new(trial, "outcome",
 			    json_string(drill_outcome_name(
 				    was == DRILL_PASS
 					    ? o
 					    : drill_outcome_in_trial(was, o))));
-	json_array_append_new(json_object_get(trial, "reasons"),
-			      json_string(what));
+	json_array_append_new(reasons, json_string(what));
 }
 
 static void find_verdict(json_t *trial, const struct drill_expect *e,

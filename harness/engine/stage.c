@@ -92,8 +92,7 @@ double drill_stage_now_s(struct drill_trial *t)
 
 void drill_stage_log(struct drill_trial *t, const char *text)
 {
-	drill_note(t->d, json_pack("{s:s s:s s:s}", "kind", "sample", "metric",
-				   "log", "text", text));
+	drill_note(t->d, json_pack("{s:s s:s}", "kind", "log", "text", text));
 	drill_say(t->d, "trial", "%s", text);
 }
 

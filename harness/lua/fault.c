@@ -97,14 +97,15 @@ static void take_target(lua_State *L, const struct drill_injector *inj,
 static void take_refire(lua_State *L, const struct drill_injector *inj,
 			json_t *fault)
 {
-	const char *s = lua_tostring(L, -1);
+	bool text = lua_type(L, -1) == LUA_TSTRING;
+	const char *s = text ? lua_tostring(L, -1) : "";
 	int ok;
 	lua_Integer n = lua_tointegerx(L, -1, &ok);
 
-	if (lua_type(L, -1) == LUA_TNUMBER && ok && n >= 1)
+	if (!text && ok && n >= 1)
 		json_object_set_new(fault, "refire",
 				    json_pack("{s:I}", "times", (json_int_t)n));
-	else if (lua_type(L, -1) == LUA_TSTRING &&
+	else if (text &&
 		 (strcmp(s, "once") == 0 || strcmp(s, "every_attempt") == 0))
 		json_object_set_new(fault, "refire", json_string(s));
 	else

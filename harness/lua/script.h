@@ -11,7 +11,7 @@
 #include <lua.h>
 #include <lauxlib.h>
 
-#define DRILL_SCRIPT_MEMORY (64u << 20)	  /* bytes a script may hold */
+#define DRILL_SCRIPT_MEMORY (96u << 20)	  /* bytes a script may hold */
 #define DRILL_SCRIPT_STRIDE 10000	  /* instructions between two looks */
 #define DRILL_SCRIPT_BUDGET 100000000ll	  /* instructions without a wait */
 

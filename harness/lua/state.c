@@ -269,7 +269,7 @@ int script_compile(struct drill_script *s, const char *name, const char *text,
 {
 	char chunk[300];
 
-	if (len && memchr(text, '\0', len))
+	if (len && (memchr(text, '\0', len) || text[0] == LUA_SIGNATURE[0]))
 		return drill_err_set(err, -EINVAL, NULL,
 				     "%s:1: this is no text", name);
 	if (keep_source(s, name, text, len) < 0)

@@ -34,9 +34,9 @@ static int no_such_word(lua_State *L)
 	}
 	names[n] = NULL;
 	near = drill_nearest(name, names);
-	return raise_near(L, name, "no %s.%s%s%s%s%s", family, name,
+	return raise_near(L, name, "no %s.%s%s%s%s%s%s", family, name,
 			  near ? " (did you mean " : "", near ? family : "",
-			  near ? "." : "", near ? near : "");
+			  near ? "." : "", near ? near : "", near ? "?)" : "");
 }
 
 static int no_change(lua_State *L)
