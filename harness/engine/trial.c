@@ -430,6 +430,9 @@ static void find_end(struct drill *d, struct drill_trial *t)
 				 "interrupted by signal %d", d->signum);
 	else if (t->aborted)
 		return; /* already told */
+	else if (t->deadline && t->done)
+		drill_trial_find(t, DRILL_INCONCLUSIVE,
+				 "the story had not ended at the deadline");
 	else if (t->deadline && ours)
 		drill_trial_find(t, DRILL_INCONCLUSIVE,
 				 "the job had not ended at the deadline");

@@ -3,6 +3,8 @@
  */
 #include "mock_impl.h"
 
+#include "harness/core/unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +249,8 @@ static const char *option(char *const *argv, const char *name)
 int mock_job_start(struct drill_lab *lab, const struct drill_job *job,
 		   struct drill_err *err)
 {
+	int64_t dog = 0;
+
 	(void)lab;
 	(void)err;
 	drill_mock.jobs++;
@@ -257,7 +261,9 @@ int mock_job_start(struct drill_lab *lab, const struct drill_job *job,
 	mock.ranks = atoi(option(job->argv, "--ranks"));
 	mock.steps = atoi(option(job->argv, "--steps"));
 	mock.checkpoint_every = atoi(option(job->argv, "--checkpoint-every"));
-	mock.watchdog_s = atof(option(job->argv, "--watchdog"));
+	drill_unit_parse(option(job->argv, "--watchdog"), DRILL_UNIT_DURATION,
+			 &dog, NULL);
+	mock.watchdog_s = (double)dog / 1e9;
 	mock_in(0.01, begin_attempt, NULL);
 	return 0;
 }
