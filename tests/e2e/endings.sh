@@ -1,0 +1,91 @@
+#!/bin/bash
+# endings.sh - however a drill ends, the fault is reverted and the machine is as it was
+# SPDX-License-Identifier: MIT
+#
+# Case c17: script error, missed expectation, SIGINT, SIGTERM, Lua error in a
+# coroutine, endless loop. Case c15: no process of the job stays stopped, frozen
+# or not. Beside them SIGKILL of the controller, which only the agents and their
+# keepers can mend. The lab is `local`, so this needs no root.
+cd "$(dirname "$0")/../.." && . tests/support/e2e.sh
+
+# scenario NAME BODY-OF-RUN [EXPECT]
+scenario()
+{
+	cat >"$WORK/$1.lua" <<-LUA
+	--- Ends as $1.
+	return scenario {
+	  name      = "$1",
+	  lab       = lab["local"] { hosts = 2 },
+	  workloads = { job = workload.train { ranks = 2, steps = 400, checkpoint_every = 100 } },
+	  faults    = { frozen = host.stop { rank = 1, at = at.manual() } },
+	  trials    = { fault = 1 },
+	  deadline  = "60s",
+	  run = function(t)
+	    t:wait "job.steady"
+	    t:inject "frozen"
+	    t:wait "frozen.effective"
+	    $2
+	  end,
+	}
+	LUA
+}
+
+# ends NAME WANTED-STATUS: runs it, and holds the machine against before
+ends()
+{
+	before=$(snapshot)
+	timeout -k 5 100 "$FD" run --out "$WORK/$1" --state "$WORK/state" "$WORK/$1.lua" \
+		>"$WORK/$1.text" 2>&1 </dev/null &
+	pid=$!
+	if [ -n "${3:-}" ]; then
+		wait_for 60 grep -q '"fault.effective"' "$WORK/$1/"*/events.jsonl ||
+			fail "$1: the fault bites" "never effective: $(tail -3 "$WORK/$1.text")"
+		child=$(cat /proc/$pid/task/$pid/children)
+		kill "$3" ${child:-$pid}
+	fi
+	wait $pid
+	rc=$?
+	case " $2 " in
+	*" $rc "*) pass "$1: exit status $rc" ;;
+	*) fail "$1: exit status" "got $rc, wanted $2: $(tail -5 "$WORK/$1.text")" ;;
+	esac
+	wait_for 30 sh -c "[ -z \"\$(ps -eo stat=,args= | grep '^T.*train')\" ]"
+	is "$1: the machine is as it was" "$(snapshot)" "$before"
+	"$FD" heal --list --state "$WORK/state" >"$WORK/heal" 2>&1
+	is "$1: the journal holds nothing" "$?" 0
+	grep -q '"fault.reverted"' "$WORK/$1/"*/events.jsonl 2>/dev/null &&
+		pass "$1: the revert is in the events" ||
+		fail "$1: the revert is in the events" "no fault.reverted"
+}
+
+scenario script_error 'local x = nil; x.y = 1'
+ends script_error 3
+scenario lua_error 'error("on purpose")'
+ends lua_error 3
+scenario missed 't:expect("frozen.time_to_detect", "<", "1ms")'
+ends missed "1 6"
+scenario endless 'while true do pcall(function() while true do end end) end'
+ends endless 3
+scenario interrupted 't:wait "50s"'
+ends interrupted "6" -INT
+scenario terminated 't:wait "50s"'
+ends terminated "6" -TERM
+
+# kill -9 of the controller: lease and keepers do it alone.
+scenario killed 't:wait "50s"'
+before=$(snapshot)
+"$FD" run --out "$WORK/killed" --state "$WORK/state" "$WORK/killed.lua" \
+	>"$WORK/killed.text" 2>&1 </dev/null &
+pid=$!
+wait_for 60 grep -q '"fault.effective"' "$WORK/killed/"*/events.jsonl ||
+	fail "killed: the fault bites" "never: $(tail -3 "$WORK/killed.text")"
+kill -9 $pid
+wait $pid 2>/dev/null
+"$FD" heal --state "$WORK/state" >"$WORK/heal" 2>&1
+wait_for 20 sh -c "[ -z \"\$(ps -eo stat=,args= | grep '^T.*train')\" ]" &&
+	pass "killed: nothing stays stopped" || fail "killed: nothing stays stopped" "still there after 20 s"
+wait_for 20 sh -c "'$FD' heal --state '$WORK/state'"
+is "killed: heal closes the rest" "$?" 0
+wait_for 20 sh -c '[ "$(. tests/support/e2e.sh; snapshot)" = "'"$before"'" ]'
+is "killed: the machine is as it was" "$(snapshot)" "$before"
+finish

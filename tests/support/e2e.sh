@@ -1,0 +1,58 @@
+# e2e.sh - what the end-to-end scripts share; source it from the tree's top
+# SPDX-License-Identifier: MIT
+#
+# Gives: pass, fail, skip, is (compares and says both values), snapshot (what a
+# mess would show in), wait_for (an event, bounded), FD (the program), WORK (a
+# fresh folder, removed at the end), finish.
+
+BUILD=${BUILD:-build}
+FD=$PWD/$BUILD/faultdrill
+Q=$PWD/tests/support/q
+WORK=$(mktemp -d) || exit 3
+failures=0
+trap 'rm -rf "$WORK"' EXIT
+
+pass() { echo "PASS $*"; }
+skip() { echo "SKIP $1: $2"; }
+fail() { echo "FAIL $1: $2"; failures=$((failures + 1)); }
+finish() { [ "$failures" -eq 0 ]; exit; }
+
+# is NAME GOT WANTED
+is()
+{
+	if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "got '$2', wanted '$3'"; fi
+}
+
+# truth NAME FILE EXPRESSION: the expression over the JSON file is true
+truth()
+{
+	v=$("$Q" "$2" "$3" 2>&1)
+	if [ "$v" = true ]; then pass "$1"; else fail "$1" "'$3' is '$v' in $2"; fi
+}
+
+# wait_for SECONDS COMMAND...: polls until the command holds; 1 when it never did
+wait_for()
+{
+	limit=$(($(date +%s) + $1)); shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -ge "$limit" ] && return 1
+		sleep 0.05
+	done
+}
+
+# Everything that a mess would show in, on this machine outside of any lab.
+snapshot()
+{
+	ip -o link show 2>/dev/null | sed 's/^[0-9]*: //; s/ *\\.*//' | sort
+	awk '{print $5, $(NF-2)}' /proc/self/mountinfo | sort
+	find /sys/fs/cgroup -type d -iname '*faultdrill*' 2>/dev/null | sort
+	find /run/faultdrill -mindepth 1 -maxdepth 1 2>/dev/null | sort
+	for p in /proc/[0-9]*; do
+		s=$(sed 's/.*) //; s/ .*//' "$p/stat" 2>/dev/null)
+		[ "$s" = T ] && echo "stopped $(tr '\0' ' ' <"$p/cmdline" 2>/dev/null)"
+		tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -E \
+			'(faultdrill|launch-rank|/launch |mpirun|orted|/train )' |
+			grep -v -e e2e -e 'tests/' | sed 's/^/process /'
+	done
+	true
+}
