@@ -2,7 +2,7 @@
 
 return scenario {
   name      = "a rank stands still, twice",
-  lab       = lab.auto { hosts = 2 },
+  lab       = lab.netns { hosts = 2 },
   workloads = { job = workload.train { ranks = 2, steps = 120, watchdog = "10s" } },
   faults    = {
     first  = host.stop { rank = 1, at = at.manual() },
