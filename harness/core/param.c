@@ -67,12 +67,17 @@ static const char *bound(enum drill_type type, int64_t v, char *buf, size_t n)
 static int in_bounds(const struct reading *r, double v)
 {
 	const struct drill_param *row = r->row;
+	bool open = row->max == 0 && row->min >= 0;
 	char lo[32], hi[32];
 
-	if (row->min == 0 && row->max == 0)
+	if (open && (row->min == 0 || v >= (double)row->min))
 		return 0;
-	if (v >= (double)row->min && v <= (double)row->max)
+	if (!open && v >= (double)row->min && v <= (double)row->max)
 		return 0;
+	if (open)
+		return drill_err_set(r->err, -ERANGE, r->who,
+				     "'%s' must be at least %s", row->name,
+				     bound(row->type, row->min, lo, sizeof(lo)));
 	return drill_err_set(r->err, -ERANGE, r->who,
 			     "'%s' must be from %s to %s", row->name,
 			     bound(row->type, row->min, lo, sizeof(lo)),

@@ -31,7 +31,7 @@ struct drill_param {
 	enum drill_type type;
 	size_t offset;		   /* in the args struct */
 	const char *def;	   /* as a user would type it; NULL: required */
-	int64_t min, max;	   /* in base units; both 0: not bounded */
+	int64_t min, max;	   /* in base units; max 0: no upper bound */
 	const char *const *values; /* DRILL_ENUM: NULL-terminated */
 	const char *doc;	   /* one sentence with a full stop */
 };
