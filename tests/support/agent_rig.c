@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 static struct rig *self; /* of the forked agent */
+static struct rig *current; /* started last: goes on being served in waits */
 
 static void must(bool ok, const char *what)
 {
@@ -52,7 +53,7 @@ void rig_init(struct rig *g)
 	/* A host of its own, or tests that run at once would meet its lock. */
 	snprintf(g->host, sizeof(g->host), "t%s", g->dir + strlen(g->dir) - 6);
 	snprintf(g->run, sizeof(g->run), "run");
-	g->lease_ns = INT64_C(600000000);
+	g->lease_ns = INT64_C(1500000000);
 	g->renew_ns = INT64_C(100000000);
 	g->fd = -1;
 	g->seen = json_array();
@@ -94,6 +95,7 @@ void rig_start(struct rig *g)
 		_exit(drill_agent_run(&o));
 	}
 	close(s[1]);
+	current = g;
 	g->fd = s[0];
 	g->reader.on_message = on_message;
 	g->reader.ctx = g;
@@ -119,6 +121,7 @@ void rig_welcome(struct rig *g)
 			      g->run, "host", g->host, "state", g->state,
 			      "lease_ns", (json_int_t)g->lease_ns, "renew_ns",
 			      (json_int_t)g->renew_ns, "cgroup", g->cgroup));
+	g->welcomed = true;
 }
 
 void rig_plan(struct rig *g, json_t *faults)
@@ -164,6 +167,12 @@ void rig_pump(struct rig *g, int ms)
 	char buf[65536];
 	ssize_t n;
 
+	if (g->welcomed && !g->silent && rig_ms() - g->renewed_ms > 100) {
+		g->renewed_ms = rig_ms();
+		rig_send(g, json_pack("{s:s}", "kind", "renew"));
+	}
+	if (ms > 100)
+		ms = 100;
 	if (g->closed || poll(&p, 1, ms) <= 0)
 		return;
 	n = recv(g->fd, buf, sizeof(buf), 0);
@@ -233,6 +242,8 @@ void rig_down(struct rig *g)
 {
 	if (g->agent > 0)
 		rig_end_process(g->agent);
+	if (current == g)
+		current = NULL;
 	if (g->fd >= 0)
 		close(g->fd);
 	drill_frame_reader_done(&g->reader);
@@ -335,7 +346,10 @@ bool rig_until(bool (*test)(void *arg), void *arg, int timeout_ms)
 	while (!test(arg)) {
 		if (rig_ms() >= end)
 			return false;
-		usleep(1000);
+		if (current && !current->closed)
+			rig_pump(current, 1);
+		else
+			usleep(1000);
 	}
 	return true;
 }

@@ -26,6 +26,9 @@ struct rig {
 	struct drill_frame_reader reader;
 	json_t *seen; /* every message of the agent */
 	bool closed;  /* the agent closed its end */
+	bool silent;  /* do not renew; else each wait does */
+	bool welcomed;
+	int64_t renewed_ms;
 	json_t *before; /* snapshot */
 };
 
