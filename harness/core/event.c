@@ -228,7 +228,7 @@ int drill_event_log_write(struct drill_event_log *log, json_t *event,
 
 	if (rc < 0)
 		return rc;
-	if (json_dumpf(event, log->f, JSON_COMPACT) < 0 ||
+	if (json_dumpf(event, log->f, JSON_COMPACT | JSON_REAL_PRECISION(15)) < 0 ||
 	    putc('\n', log->f) == EOF || fflush(log->f) == EOF)
 		return drill_err_errno(err, errno ? errno : EIO, who,
 				       "cannot write event %lu",
