@@ -1,5 +1,6 @@
 --- Every all-reduce of one rank takes longer: a fail-slow link, seen from the
 --- library. Nothing may restart; the cost is what the delay adds.
+-- SPDX-License-Identifier: MIT
 
 local p = params { steps = { 36, "Training steps." } }
 

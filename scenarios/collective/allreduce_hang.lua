@@ -1,5 +1,6 @@
 --- One rank never comes back from an all-reduce. Its peers wait inside; the
 --- watchdog must name the one that hangs.
+-- SPDX-License-Identifier: MIT
 
 local p = params { steps = { 36, "Training steps." } }
 

@@ -1,5 +1,6 @@
 --- A whole host freezes for two seconds. That is shorter than the watchdog: the
 --- job must wait, not die.
+-- SPDX-License-Identifier: MIT
 
 local p = params { steps = { 36, "Training steps." } }
 

@@ -1,4 +1,5 @@
 --- A rank is killed. Somebody must notice, and training must come back.
+-- SPDX-License-Identifier: MIT
 
 local p = params {
   steps = { 36, "Training steps." },

@@ -1,5 +1,6 @@
 --- A rank stops without dying, as a process under a debugger does. The
 --- watchdog must see it: nothing else will.
+-- SPDX-License-Identifier: MIT
 
 local p = params { steps = { 36, "Training steps." } }
 

@@ -1,4 +1,5 @@
 --- Nothing is broken: what does the harness itself cost?
+-- SPDX-License-Identifier: MIT
 
 local p = params {
   steps  = { 36, "Training steps." },

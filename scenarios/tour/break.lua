@@ -1,4 +1,5 @@
 --- Stops one rank for two seconds, as a debugger or a bad driver would.
+-- SPDX-License-Identifier: MIT
 
 return scenario {
   name      = "a rank stands still",

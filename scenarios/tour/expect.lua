@@ -1,4 +1,5 @@
 --- Stops one rank for two seconds. The job must wait for it, not die, and lose no step.
+-- SPDX-License-Identifier: MIT
 
 return scenario {
   name      = "a rank stands still, and the job waits",

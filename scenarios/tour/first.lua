@@ -1,4 +1,5 @@
 --- One rank of four is killed in the middle of training. Who notices, and what does it cost?
+-- SPDX-License-Identifier: MIT
 
 return scenario {
   name      = "one rank is killed",

@@ -1,4 +1,5 @@
 --- Any program that mpirun can start. Without progress events only its exits are seen.
+-- SPDX-License-Identifier: MIT
 
 return scenario {
   name      = "my own job",

@@ -1,4 +1,5 @@
 --- Stops a rank twice; the second time only when the job runs steadily again.
+-- SPDX-License-Identifier: MIT
 
 return scenario {
   name      = "a rank stands still, twice",

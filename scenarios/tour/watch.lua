@@ -1,4 +1,5 @@
 --- Watches an undisturbed training run.
+-- SPDX-License-Identifier: MIT
 
 return scenario {
   name      = "watch",

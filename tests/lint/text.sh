@@ -26,8 +26,10 @@ first_line()
 {
 	over 'FNR == 1 && index($0, "/* " base " - ") != 1 { print f }' \
 		'*.c' '*.h'
-	over 'FNR == 2 && index($0, "# " base " - ") != 1 { print f }' '*.sh'
-	over 'FNR == 1 && !/^---? .{10}/ { print f }' '*.lua'
+	over 'FNR == 1 { all[f] }
+		FNR <= 2 && index($0, "# " base " - ") == 1 { has[f] }
+		END { for (f in all) if (!(f in has)) print f }' '*.sh'
+	over 'FNR == 1 && !/^---? ........../ { print f }' '*.lua'
 }
 
 length_of()
@@ -47,9 +49,9 @@ width()
 # This file says what it looks for in pieces, or it would find itself.
 machine_paths()
 {
-	home=/ho'me/' work=/wo'rk/' up=\.\./sha'red'
+	work=/wo'rk/' up=\.\./sha'red'
 	files '*' | grep -vE '^tests/data/measuring/' | sort -u |
-		xargs -r grep -InE "(^|[^A-Za-z0-9_.])($home[a-z]|$work)|$up" |
+		xargs -r grep -InE "(^|[^A-Za-z0-9_.])$work|$up" |
 		cut -c1-100
 }
 

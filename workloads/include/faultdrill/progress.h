@@ -121,7 +121,8 @@ struct faultdrill_ring {
 	FAULTDRILL_ATOMIC(int64_t) collective_since_ns; /* 0: in none */
 	FAULTDRILL_ATOMIC(int32_t) collective_word;     /* hook's word, 0 unknown */
 	FAULTDRILL_ATOMIC(int64_t) heartbeat_ns;	/* last sign of life of the main thread */
-	FAULTDRILL_ATOMIC(int32_t) watchdog;	/* 1 + slot that the watchdog blames, -1: fired, nobody */
+	FAULTDRILL_ATOMIC(int32_t) watchdog; /* 1 + slot blamed; -1: fired,
+						     nobody blamed */
 	FAULTDRILL_ATOMIC(int32_t) lock; /* held by the thread that writes a record */
 	/* Consumer's line. */
 	FAULTDRILL_ALIGN(64) FAULTDRILL_ATOMIC(uint64_t) read;
