@@ -57,7 +57,7 @@ const char *drill_blame_level(const struct trial *t, const struct incident *i,
 			      const char *name)
 {
 	double at = i->at[AT_EFFECTIVE].t;
-	json_t *target = json_object_get(i->request, "target"), *v;
+	json_t *v;
 	bool near = false;
 	size_t k;
 
@@ -65,12 +65,8 @@ const char *drill_blame_level(const struct trial *t, const struct incident *i,
 		return "none";
 	if (drill_is_target(i, name))
 		return "exact";
-	if (json_is_string(target))
-		near = same_host(t, json_string_value(target), name, at);
-	json_array_foreach(target, k, v)
-		if (json_is_string(v))
-			near = near || same_host(t, json_string_value(v), name,
-						 at);
+	json_array_foreach(i->targets, k, v)
+		near = near || same_host(t, json_string_value(v), name, at);
 	if (!near)
 		return "other";
 	return !strncmp(name, "device ", 7) ? "device" : "host";

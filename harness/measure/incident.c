@@ -98,6 +98,23 @@ static void find_request(const struct trial *t, struct incident *i,
 	}
 }
 
+static void add_name(struct incident *i, json_t *name)
+{
+	if (json_is_string(name) && !drill_is_target(i, json_string_value(name)))
+		json_array_append(i->targets, name);
+}
+
+/* A fault that hits several takes effect on each, and each event names one. */
+static void add_targets(struct incident *i, json_t *event)
+{
+	json_t *target = json_object_get(event, "target"), *v;
+	size_t k;
+
+	add_name(i, target);
+	json_array_foreach(target, k, v)
+		add_name(i, v);
+}
+
 static int open_incident(struct trial *t, const struct mark *m, int earlier)
 {
 	struct incident *i = VEC_PUSH(&t->incident);
@@ -111,7 +128,10 @@ static int open_incident(struct trial *t, const struct mark *m, int earlier)
 	i->fault = m->fault;
 	i->at[AT_EFFECTIVE] = (struct when){m->t, m->u, m->host};
 	i->stop_gen = i->resume_gen = -1;
+	i->targets = json_array();
 	find_request(t, i, earlier < 0 ? NULL : &t->incident.v[earlier]);
+	add_targets(i, i->request);
+	add_targets(i, m->event);
 	effect = VEC_PUSH(&i->effects);
 	if (!effect)
 		return -ENOMEM;
@@ -131,6 +151,7 @@ static int take_effect(struct trial *t, const struct mark *m,
 		if (r)
 			return r;
 		if (!(t->incident.v[old].at[AT_STEADY].t <= m->t)) {
+			add_targets(&t->incident.v[old], m->event);
 			effect = VEC_PUSH(&t->incident.v[old].effects);
 			if (effect)
 				*effect = m->t;

@@ -204,24 +204,23 @@ static json_t *print_reverted(const struct trial *t, const struct incident *i)
 			    !(state && !strcmp(state, "dirty")));
 }
 
-/* A list of targets is shown as one text. */
+/* Several targets are shown as one text. */
 static json_t *print_target(const struct incident *i)
 {
-	json_t *target = json_object_get(i->request, "target"), *v;
-	char text[256] = "";
-	size_t used = 0, k;
+	json_t *text = json_null(), *longer, *v;
+	size_t k;
 
-	if (json_is_string(target))
-		return json_incref(target);
-	json_array_foreach(target, k, v)
-		if (json_is_string(v) && used < sizeof(text))
-			used += snprintf(text + used, sizeof(text) - used,
-					 "%s%s", used ? ", " : "",
-					 json_string_value(v));
-	if (!target)
-		return json_null();
-	return used && used < sizeof(text) ? json_string(text)
-					   : json_incref(target);
+	json_array_foreach(i->targets, k, v) {
+		if (!k) {
+			text = json_copy(v);
+			continue;
+		}
+		longer = json_sprintf("%s, %s", json_string_value(text),
+				      json_string_value(v));
+		json_decref(text);
+		text = longer;
+	}
+	return text;
 }
 
 static void put_about(json_t *o, const struct trial *t, const struct incident *i)

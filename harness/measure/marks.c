@@ -12,22 +12,15 @@ static enum order order_of(const struct incident *i, const struct mark *m)
 	return drill_interval(&i->at[AT_EFFECTIVE], &at).order;
 }
 
-static bool names(json_t *target, const char *name)
-{
-	size_t i;
-	json_t *v;
-
-	if (json_is_string(target))
-		return !strcmp(json_string_value(target), name);
-	json_array_foreach(target, i, v)
-		if (json_is_string(v) && !strcmp(json_string_value(v), name))
-			return true;
-	return false;
-}
-
 bool drill_is_target(const struct incident *i, const char *name)
 {
-	return name && names(json_object_get(i->request, "target"), name);
+	size_t k;
+	json_t *v;
+
+	json_array_foreach(i->targets, k, v)
+		if (name && !strcmp(json_string_value(v), name))
+			return true;
+	return false;
 }
 
 bool drill_is_open(const struct incident *i, double at)
@@ -65,19 +58,24 @@ static const enum instant instant_of[] = {
 	[MARK_BLAMED] = AT_BLAMED,
 };
 
+/* The latest open incident that lacks one of these; when none lacks one, a
+ * later word about the latest: while a fault is in force no detection is a
+ * false alarm. */
 static int latest_open(const struct trial *t, const struct mark *m)
 {
-	int i;
+	int i, later = -1;
 
 	for (i = (int)t->incident.n - 1; i >= 0; i--) {
 		const struct incident *in = &t->incident.v[i];
 
-		if (order_of(in, m) != ORDER_REVERSED &&
-		    !(in->at[AT_STEADY].t <= m->t) &&
-		    isnan(in->at[instant_of[m->kind]].t))
+		if (order_of(in, m) == ORDER_REVERSED ||
+		    in->at[AT_STEADY].t <= m->t)
+			continue;
+		if (isnan(in->at[instant_of[m->kind]].t))
 			return i;
+		later = later < 0 ? i : later;
 	}
-	return -1;
+	return later;
 }
 
 static int find(const struct trial *t, const struct mark *m, bool open_too)

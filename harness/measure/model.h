@@ -200,6 +200,7 @@ struct when {
 struct incident {
 	const char *fault;
 	json_t *request; /* its fault.requested event, NULL when there is none */
+	json_t *targets; /* names, without doubles; ours */
 	struct when at[NINSTANTS];
 	VEC(double) effects;
 	int stop_gen;	   /* the closing it caused first, -1: none */

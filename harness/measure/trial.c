@@ -628,6 +628,12 @@ static void slot_done(struct slot *s)
 	free(s->released.v);
 }
 
+static void incident_done(struct incident *i)
+{
+	free(i->effects.v);
+	json_decref(i->targets);
+}
+
 static void trial_done(struct trial *t)
 {
 	size_t i;
@@ -637,7 +643,7 @@ static void trial_done(struct trial *t)
 	for (i = 0; i < t->gen.n; i++)
 		gen_done(&t->gen.v[i]);
 	for (i = 0; i < t->incident.n; i++)
-		free(t->incident.v[i].effects.v);
+		incident_done(&t->incident.v[i]);
 	free(t->slot);
 	free(t->gen.v);
 	free(t->attempt.v);

@@ -348,11 +348,12 @@ static int shrink(struct sim *s, struct plan *p, int step)
 static void add_idle(struct sim *s, double j1)
 {
 	double idle = j1 - s->stopped, quiet, spread;
-	struct plan *p = &s->plan[s->plans - 1];
+	struct plan *p;
 	int k;
 
 	if (isnan(s->stopped))
 		return;
+	p = &s->plan[s->plans - 1]; /* the shrink comes last */
 	spread = s->skew * (s->alive - 1);
 	s->ledger[IDLE] += idle;
 	quiet = fmax(0, s->end_s - spread);
