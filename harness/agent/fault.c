@@ -422,6 +422,10 @@ void fault_fire(struct agent *a, struct target *t, int64_t point,
 	t->fired++;
 	e = new_event(i, "fault.requested", requested_ns, 0);
 	json_object_set_new(e, "injector", json_string(injector(i)->name));
+	json_object_set_new(e, "class",
+			    json_string(drill_class_name(injector(i)->class)));
+	json_object_set_new(e, "fidelity", json_string(drill_fidelity_name(
+						   injector(i)->fidelity)));
 	agent_event(a, e);
 	tell_fired(a, i, point);
 	if (a->stopping)
