@@ -59,15 +59,16 @@ fast --store "$base/whole" --steps 90 --checkpoint-every 20 >"$base/whole.out"
 whole=$(state "$base/whole.out")
 
 t="a rank killed in the middle goes on to the same state"
-FAULTDRILL_RING=$base/kill.ring "$solo" --step-time 10ms --store "$base/kill" \
+FAULTDRILL_RING=$base/kill.ring "$solo" --step-time 30ms --store "$base/kill" \
 	--steps 90 --checkpoint-every 20 >"$base/out" 2>&1 &
 pid=$!
 committed() { "$dump" "$1" 2>/dev/null | grep -q "committed step=$2"; }
 await 20 committed "$base/kill.ring" 40
 kill -9 $pid
 wait $pid 2>/dev/null
+rc=$?
 fast --store "$base/kill" --steps 90 --checkpoint-every 20 >"$base/out" 2>&1
-if grep -q '^restored step [46]0' "$base/out" &&
+if [ $rc -eq 137 ] && grep -q '^restored step [4-8]0' "$base/out" &&
 	[ "$(state "$base/out")" = "$whole" ]; then pass "$t"
 else fail "$t" "$(cat "$base/out")"; fi
 
@@ -198,13 +199,14 @@ if [ -n "$four" ] && [ "$(state "$base/tcp.out")" = "$four" ]; then pass "$t"
 else fail "$t" "$(tail -3 "$base/tcp.out")"; fi
 
 t="four ranks, one killed, go on to the same state"
-ranks 4 broken --steps 60 --checkpoint-every 20 &
+ranks 4 broken --steps 60 --checkpoint-every 20 --step-time 80ms &
 job=$!
 await 30 committed "$base/broken.rings/h/rank0.a1.ring" 20
 kill -9 "$("$dump" "$base/broken.rings/h/rank2.a1.ring" pid)"
 wait $job
+rc=$?
 ranks 4 broken --steps 60 --checkpoint-every 20
-if grep -q '^restored step [24]0' "$base/broken.out" &&
+if [ $rc -eq 137 ] && grep -q '^restored step [24]0' "$base/broken.out" &&
 	[ "$(state "$base/broken.out")" = "$four" ]; then pass "$t"
 else fail "$t" "$(tail -3 "$base/broken.out")"; fi
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -131,6 +132,42 @@ START_TEST(an_armed_step_wakes_the_agent_and_waits_for_it)
 }
 END_TEST
 
+static struct faultdrill_ring *shared;
+
+static void *write_many(void *who)
+{
+	int i;
+
+	for (i = 0; i < 2000; i++)
+		faultdrill_put(shared, FAULTDRILL_SAMPLE, 0, *(int *)who, i, 0,
+			       0, 0, NULL);
+	return NULL;
+}
+
+START_TEST(threads_that_write_at_once_lose_nothing)
+{
+	int who[4] = { 0, 1, 2, 3 }, i;
+	int64_t next[4] = { 0 };
+	struct faultdrill_record e;
+	pthread_t t[4];
+
+	shared = faultdrill_open(0, 0, 1);
+	ck_assert_int_eq(faultdrill_ring_next(shared, &e), 1);
+	for (i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, write_many, &who[i]);
+	for (i = 0; i < 8000;) {
+		if (faultdrill_ring_next(shared, &e) != 1)
+			continue;
+		ck_assert_int_eq(e.step, next[e.n]++);
+		i++;
+	}
+	for (i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	ck_assert_uint_eq(shared->lost, 0);
+	faultdrill_close(shared, 0);
+}
+END_TEST
+
 START_TEST(without_a_ring_every_call_does_nothing)
 {
 	struct faultdrill_ring *r;
@@ -188,6 +225,7 @@ int main(void)
 	tcase_add_test(t, a_full_ring_drops_the_newest_and_counts_it);
 	tcase_add_test(t, records_survive_sigkill_of_the_rank);
 	tcase_add_test(t, an_armed_step_wakes_the_agent_and_waits_for_it);
+	tcase_add_test(t, threads_that_write_at_once_lose_nothing);
 	tcase_add_test(t, without_a_ring_every_call_does_nothing);
 	tcase_add_test(t, a_file_that_is_no_ring_is_refused);
 	tcase_add_test(t, counters_that_run_away_are_reported);
