@@ -303,13 +303,15 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-	Suite *s = suite_create("lab agents");
-	TCase *t = tcase_create("lab agents");
 	char clean[64];
 	int status;
+	Suite *s;
+	TCase *t;
 
 	if (drill_test_lab_agent(argc, argv, &status))
 		return status;
+	s = suite_create("lab agents");
+	t = tcase_create("lab agents");
 	if (!mkdtemp(state))
 		return 3;
 	tcase_set_timeout(t, 60);
