@@ -30,7 +30,7 @@ static bool waiting(const struct launch_job *j)
 
 	for (i = 0; i < j->n_hosts; i++)
 		if (j->hosts[i].asked && (!j->hosts[i].lost || j->wait_ns) &&
-		    launch_child_runs(&j->hosts[i].fence))
+		    j->hosts[i].fence.pid) /* until on_end has been called */
 			return true;
 	return false;
 }
@@ -45,8 +45,7 @@ static void conclude(struct launch_job *j)
 		if (!h->asked)
 			continue;
 		h->asked = false;
-		if (launch_child_runs(&h->fence))
-			launch_child_kill(&h->fence, SIGKILL);
+		launch_child_kill(&h->fence, SIGKILL);
 		if (h->fenced == h->lost) {
 			h->lost = !h->fenced;
 			launch_tell(j, h->lost ? "host.down" : "host.up",

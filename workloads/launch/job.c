@@ -110,7 +110,7 @@ static int begin_attempt(struct launch_job *j, struct drill_err *err)
 	j->reason = "failed";
 	j->begun_ns = launch_now();
 	j->wait_ns = 0;
-	j->mpirun_asked = false;
+	j->mpirun_asked = j->blamed = false;
 	j->ranks_end_ns = 0;
 	rc = draw_hex(j->token, err);
 	if (rc < 0)
@@ -183,6 +183,43 @@ static void go_on(struct launch_job *j)
 		fail(j, &err);
 }
 
+static void tell_blamed(struct launch_job *j, const struct launch_blame *b)
+{
+	char name[80] = "nobody";
+
+	if (b->level == LAUNCH_RANK)
+		snprintf(name, sizeof(name), "rank %d", b->index);
+	else if (b->level == LAUNCH_HOST)
+		snprintf(name, sizeof(name), "host %s",
+			 j->hosts[b->index].name);
+	launch_say(j, "blame: %s (%s)", name, b->why);
+	if (b->level == LAUNCH_NOBODY)
+		return;
+	j->blamed = true;
+	launch_tell(j, "blamed",
+		    json_pack("{ss ss ss ss}", "by", b->by, "blame", name,
+			      "level", b->level == LAUNCH_RANK ? "exact"
+							       : "host",
+			      "what", b->why));
+}
+
+/* Nobody was blamed, and now the fence has found a host dead: it is the one. */
+static void blame_late(struct launch_job *j)
+{
+	struct launch_blame b = {LAUNCH_HOST, -1, "launcher",
+				 "it could not be fenced"};
+	int i, n = 0;
+
+	for (i = 0; i < j->n_places; i++) {
+		if (!j->hosts[j->place[i]].lost)
+			continue;
+		b.index = j->place[i];
+		n++;
+	}
+	if (n == 1 && j->n_places > 1)
+		tell_blamed(j, &b);
+}
+
 static void tell_fenced(struct launch_job *j)
 {
 	json_t *lost = json_array();
@@ -192,6 +229,8 @@ static void tell_fenced(struct launch_job *j)
 		if (j->hosts[i].lost)
 			json_array_append_new(lost,
 					      json_string(j->hosts[i].name));
+	if (!j->blamed)
+		blame_late(j);
 	launch_tell(j, "fenced", json_pack("{ss so}", "by", "launcher",
 					   "excluded", lost));
 }
@@ -234,25 +273,6 @@ static void stop(struct launch_job *j)
 	memset(j->token, 0, sizeof(j->token)); /* latecomers are refused */
 	snprintf(line, sizeof(line), "stop %d\n", TERM_MS);
 	launch_crew_say(j, line);
-}
-
-static void tell_blamed(struct launch_job *j, const struct launch_blame *b)
-{
-	char name[80] = "nobody";
-
-	if (b->level == LAUNCH_RANK)
-		snprintf(name, sizeof(name), "rank %d", b->index);
-	else if (b->level == LAUNCH_HOST)
-		snprintf(name, sizeof(name), "host %s",
-			 j->hosts[b->index].name);
-	launch_say(j, "blame: %s (%s)", name, b->why);
-	if (b->level == LAUNCH_NOBODY)
-		return;
-	launch_tell(j, "blamed",
-		    json_pack("{ss ss ss ss}", "by", b->by, "blame", name,
-			      "level", b->level == LAUNCH_RANK ? "exact"
-							       : "host",
-			      "what", b->why));
 }
 
 static void decide(struct launch_job *j)

@@ -74,6 +74,7 @@ struct launch_job {
 	struct launch_child mpirun;
 	int mpirun_status;
 	bool mpirun_asked; /* to end */
+	bool blamed;	   /* somebody was, in this attempt */
 	enum launch_phase phase;
 	int attempt;
 	int64_t begun_ns, phase_ns, asked_ns, ranks_end_ns, mpirun_end_ns;
