@@ -12,9 +12,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The starter's own limit, and what is added for getting there. */
+/* The starter's own limit, and for a host that was silent before what is added
+ * for getting there; one that was well may be on a machine that is very busy. */
 #define KILL_MS 1500
-#define ANSWER_MS 1000
+#define SILENT_MS (KILL_MS + 1000)
+#define LIMIT_MS 10000
 #define WORDS 64
 
 static bool here(const struct launch_job *j)
@@ -22,16 +24,34 @@ static bool here(const struct launch_job *j)
 	return *j->o->enter == '\0';
 }
 
+static bool was_silent(const struct launch_job *j, int host)
+{
+	int i;
+
+	for (i = 0; i < j->n_ranks; i++)
+		if (j->ranks[i].report.host == host &&
+		    (j->ranks[i].mute ||
+		     j->ranks[i].report.state == LAUNCH_GONE))
+			return true;
+	return false;
+}
+
 /* Is there an answer to wait for? A lost host is asked again each time, but
  * only when nothing can go on without it is it worth waiting for. */
 static bool waiting(const struct launch_job *j)
 {
+	int64_t ms = (launch_now() - j->phase_ns) / LAUNCH_MS;
 	int i;
 
-	for (i = 0; i < j->n_hosts; i++)
-		if (j->hosts[i].asked && (!j->hosts[i].lost || j->wait_ns) &&
-		    j->hosts[i].fence.pid) /* until on_end has been called */
+	for (i = 0; i < j->n_hosts; i++) {
+		const struct launch_host *h = &j->hosts[i];
+		bool slow = h->lost || was_silent(j, i);
+
+		if (h->asked && (!h->lost || j->wait_ns) &&
+		    h->fence.pid && /* until on_end has been called */
+		    ms < (slow ? SILENT_MS : LIMIT_MS))
 			return true;
+	}
 	return false;
 }
 
@@ -130,8 +150,6 @@ void launch_fence(struct launch_job *j)
 
 void launch_fence_tick(struct launch_job *j)
 {
-	int64_t limit = (KILL_MS + ANSWER_MS) * LAUNCH_MS;
-
-	if (launch_now() - j->phase_ns > limit || !waiting(j))
+	if (!waiting(j))
 		conclude(j);
 }
