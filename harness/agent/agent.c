@@ -357,13 +357,30 @@ static json_t *dirty_records(struct agent *a)
 	return list;
 }
 
+/* The ranks whose hook said hello here, over all attempts. */
+static json_t *hooked_ranks(struct agent *a)
+{
+	struct drill_hello_seen seen[DRILL_HOOK_SLOTS];
+	int i, n = a->hooked ? drill_hooks_hellos(&a->hooks, seen,
+						  DRILL_HOOK_SLOTS) : 0;
+	json_t *list = json_array();
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(
+			list, json_pack("{s:i,s:s}", "rank", seen[i].rank,
+					"transport", seen[i].transport));
+	return list;
+}
+
 static int on_trial_end(struct agent *a, json_t *msg, struct drill_err *err)
 {
+	json_t *hooks = hooked_ranks(a);
+
 	(void)err;
 	end_trial(a);
-	agent_send(a, json_pack("{s:s,s:I,s:o}", "kind", "ended", "trial",
+	agent_send(a, json_pack("{s:s,s:I,s:o,s:o}", "kind", "ended", "trial",
 				(json_int_t)number(msg, "trial"), "dirty",
-				dirty_records(a)));
+				dirty_records(a), "hooks", hooks));
 	return 0;
 }
 

@@ -17,7 +17,8 @@
  *   reverted  fault, state ("clean"|"dirty"|"irreversible"), reason,
  *             target
  *   snapshot  when, entries {class: [line, ...]}
- *   ended     trial, dirty [..]                     answers trial.end
+ *   ended     trial, dirty [..], hooks [{rank, transport}, ..]
+ *                                                   answers trial.end
  *   dirty     records [..]                          found left over, any time
  *   error     reason                                ours; the trial is lost
  *

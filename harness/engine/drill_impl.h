@@ -106,6 +106,7 @@ struct drill {
 	struct drill_host_state *hosts;
 	int lock_fd;
 	json_t *skips, *dirty, *trial_infos, *snapshots;
+	json_t *transports; /* {"tcp": true}: found by the hooks */
 	json_t *head; /* run.json as far as known while the lab is up */
 	struct drill_trial *trial; /* the present one, or NULL */
 	int trials_total, trial_number;

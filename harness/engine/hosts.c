@@ -148,6 +148,24 @@ static void on_error(struct drill *d, int host, json_t *msg)
 	drill_give_up(d, &err);
 }
 
+/* Whose hook said hello, and what it found under it. */
+static void on_hooks(struct drill *d, json_t *list)
+{
+	int ranks = drill_workload_ranks(d->spec->workload);
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v) {
+		json_int_t r = json_integer_value(json_object_get(v, "rank"));
+		const char *t = text(v, "transport");
+
+		if (d->trial && r >= 0 && r < ranks)
+			d->trial->hello[r] = true;
+		if (t[0])
+			json_object_set_new(d->transports, t, json_true());
+	}
+}
+
 void drill_on_agent(void *ctx, int host, json_t *msg)
 {
 	struct drill *d = ctx;
@@ -172,6 +190,7 @@ void drill_on_agent(void *ctx, int host, json_t *msg)
 		on_snapshot(d, host, msg);
 	else if (is_kind(msg, "ended")) {
 		h->ended = true;
+		on_hooks(d, json_object_get(msg, "hooks"));
 		on_dirty(d, host, json_object_get(msg, "dirty"));
 	} else if (is_kind(msg, "dirty"))
 		on_dirty(d, host, json_object_get(msg, "records"));

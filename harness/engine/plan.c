@@ -144,6 +144,31 @@ static json_t *draw_poisson(struct drill_plan_made *p, const char *name,
 	return json_pack("{s:s s:o}", "on", "poisson", "gaps_ns", gaps);
 }
 
+static bool needs_hook(const struct drill_injector *inj)
+{
+	const char *const *n = inj->needs;
+
+	for (; n && *n; n++)
+		if (strcmp(*n, "hook:mpi") == 0)
+			return true;
+	return false;
+}
+
+/* What acts in a call is armed where its rank comes to that call: held at the
+ * step's begin, it would never get there to show the effect. */
+static json_t *at_the_call(const struct drill_planned_fault *f, json_t *at)
+{
+	json_t *op = json_object_get(json_object_get(f->spec->json, "args"),
+				     "op");
+	json_t *out = json_copy(at);
+
+	json_object_set_new(out, "where", json_string("before"));
+	json_object_set_new(out, "nth", json_integer(1));
+	json_object_set_new(out, "collective", op ? json_incref(op)
+						  : json_string("allreduce"));
+	return out;
+}
+
 /* When the workload is steady: after the warm-up, or by hand in a story. */
 static json_t *default_at(const struct drill_plan_made *p)
 {
@@ -247,7 +272,7 @@ static int make_fault(struct drill_plan_made *p, int i,
 		      struct drill_err *err)
 {
 	struct drill_planned_fault *f = &p->faults[i];
-	json_t *from = f->spec->json, *v;
+	json_t *from = f->spec->json, *at, *v;
 	int rc;
 
 	f->fault = json_pack("{s:s s:s s:O}", "name", f->spec->name, "injector",
@@ -256,7 +281,15 @@ static int make_fault(struct drill_plan_made *p, int i,
 	rc = drill_target_resolve(p, i, lab, hosts, n_hosts, err);
 	if (rc < 0)
 		return rc;
-	json_object_set_new(f->fault, "at", make_at(p, f, lab));
+	at = make_at(p, f, lab);
+	if (needs_hook(f->spec->injector) && json_object_get(at, "steps") &&
+	    strcmp(json_string_value(json_object_get(at, "on")), "step") == 0 &&
+	    !json_object_get(at, "where")) {
+		v = at_the_call(f, at);
+		json_decref(at);
+		at = v;
+	}
+	json_object_set_new(f->fault, "at", at);
 	make_duration(f);
 	v = json_object_get(from, "refire");
 	json_object_set_new(f->fault, "refire",

@@ -116,15 +116,10 @@ static json_t *lab_json(struct drill *d)
 static json_t *scope_json(struct drill *d)
 {
 	bool own = json_object_get(d->spec->workload, "command") != NULL;
-	json_t *transport = json_array();
 
-	json_array_append_new(transport,
-			      json_string(strcmp(d->lab.ops->name, "netns") == 0
-						  ? "tcp" : "shm"));
-	return json_pack("{s:s s:s s:o s:i s:i s:s s:b}", "workload",
+	return json_pack("{s:s s:s s:[] s:i s:i s:s s:b}", "workload",
 			 own ? "own" : "reference", "device",
-			 own ? "none" : "software", "transport", transport,
-			 "ranks", drill_workload_ranks(d->spec->workload),
+			 own ? "none" : "software", "transport", "ranks", drill_workload_ranks(d->spec->workload),
 			 "hosts", d->lab.spec.hosts, "provider",
 			 d->lab.ops->name, "virtual",
 			 strcmp(d->lab.ops->name, "mock") == 0);
@@ -206,8 +201,13 @@ json_t *drill_result_head(struct drill *d)
 /* Arguments as asked, beside each incident; snapshots beside each trial. */
 static void put_more(struct drill *d, json_t *run)
 {
-	json_t *t, *inc;
+	json_t *t, *inc, *found;
+	const char *name;
 	size_t i, k;
+
+	found = json_object_get(json_object_get(run, "scope"), "transport");
+	json_object_foreach(d->transports, name, t)
+		json_array_append_new(found, json_string(name));
 
 	json_array_foreach(json_object_get(run, "trials"), i, t) {
 		json_t *snap = json_array_get(d->snapshots, i);

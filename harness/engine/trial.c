@@ -91,8 +91,6 @@ static void rank_event(struct drill_trial *t, json_t *e)
 	if (rank < 0 || rank >= drill_workload_ranks(t->d->spec->workload))
 		return;
 	t->began[rank] = true;
-	if (!json_is_false(json_object_get(e, "hook")))
-		t->hello[rank] = true;
 }
 
 static void attempt_event(struct drill_trial *t, json_t *e, bool begin)

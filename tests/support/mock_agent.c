@@ -352,6 +352,17 @@ static void fire_later(void *arg)
 	json_decref(arg);
 }
 
+static json_t *hooks(int host)
+{
+	json_t *list = json_array();
+	int r;
+
+	for (r = 0; r < mock.ranks && host == 0 && !drill_mock.no_hook; r++)
+		json_array_append_new(list, json_pack("{s:i s:s}", "rank", r,
+						      "transport", "tcp"));
+	return list;
+}
+
 int mock_agent_send(struct drill_lab *lab, int host, json_t *msg,
 		    struct drill_err *err)
 {
@@ -373,8 +384,9 @@ int mock_agent_send(struct drill_lab *lab, int host, json_t *msg,
 	else if (strcmp(kind, "event") == 0 && host == 0)
 		saw_event(json_object_get(msg, "event"));
 	else if (strcmp(kind, "trial.end") == 0)
-		say(host, json_pack("{s:s s:O s:[]}", "kind", "ended", "trial",
-				    json_object_get(msg, "trial"), "dirty"));
+		say(host, json_pack("{s:s s:O s:[] s:o}", "kind", "ended",
+				    "trial", json_object_get(msg, "trial"),
+				    "dirty", "hooks", hooks(host)));
 	return 0;
 }
 

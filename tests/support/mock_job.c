@@ -154,8 +154,7 @@ static void begin_attempt(void *arg)
 			ranks, json_pack("{s:i s:s}", "rank", r, "host",
 					 mock.lab->hosts[host_of(r)].name));
 	tell(json_pack("{s:s s:o}", "kind", "placed", "ranks", ranks));
-	of_ranks("rank.begin", json_pack("{s:i s:b}", "pid", 100, "hook",
-					 !drill_mock.no_hook));
+	of_ranks("rank.begin", json_pack("{s:i}", "pid", 100));
 	if (mock.attempt == 1)
 		mock_agents_start();
 	mock.next_timer = mock_in(0.3, mock.attempt > 1 ? restored : begin_step,
