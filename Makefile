@@ -282,6 +282,9 @@ BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
 BENCH_SH := $(sort $(wildcard tests/bench/*.sh))
 
 ifdef DRILL_DEPS
+lint: all ## check the shape of the sources and what is linked
+	$(Q)BUILD=$(BUILD) tests/run $(sort $(wildcard tests/lint/*.sh))
+
 bench: all $(BENCHES) ## what we cost, against the limits
 	$(Q)BUILD=$(BUILD) tests/run $(BENCH_SH)
 endif

@@ -7,12 +7,14 @@ cflags="-std=gnu11 -D_GNU_SOURCE -I. -Iworkloads/include -I$PWD/$build
 	$(pkg-config --cflags lua5.4 yaml-0.1 libuv jansson libnl-3.0 2>/dev/null)
 	$(mpicc -show 2>/dev/null | tr ' ' '\n' | grep '^-I' | tr '\n' ' ')"
 
-# Twice the same, so that a missing guard shows too.
+# Twice the same, so that a missing guard shows too. list.h is a table of macros
+# that its includer defines.
 alone()
 {
 	for cc in gcc clang; do
 		command -v $cc >/dev/null || continue
-		files '*.h' | sort -u | while read -r h; do
+		files '*.h' | sort -u | grep -v '^injectors/list.h$' |
+			while read -r h; do
 			case "$h" in *mpi*) command -v mpicc >/dev/null || continue ;; esac
 			printf '#include "%s"\n#include "%s"\n' "$h" "$h" |
 				$cc $cflags -Wall -Wextra -Werror -Wno-unused-function \
