@@ -47,12 +47,8 @@ snapshot()
 	awk '{print $5, $(NF-2)}' /proc/self/mountinfo | sort
 	find /sys/fs/cgroup -type d -iname '*faultdrill*' 2>/dev/null | sort
 	find /run/faultdrill -mindepth 1 -maxdepth 1 2>/dev/null | sort
-	for p in /proc/[0-9]*; do
-		s=$(sed 's/.*) //; s/ .*//' "$p/stat" 2>/dev/null)
-		[ "$s" = T ] && echo "stopped $(tr '\0' ' ' <"$p/cmdline" 2>/dev/null)"
-		tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -E \
-			'(faultdrill|launch-rank|/launch |mpirun|orted|/train )' |
-			grep -v -e e2e -e 'tests/' | sed 's/^/process /'
-	done
+	ps -eo stat=,args= | awk '$1 ~ /^[Tt]/ { print "stopped", $0 }
+		/faultdrill-agent|launch-rank|\/launch |mpirun|orted|\/train / &&
+		!/awk|tests\// { $1 = ""; print "process" $0 }' | sort
 	true
 }
