@@ -59,7 +59,7 @@ drill: all
 unit: $(UNIT)
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT)
 
-check: all $(UNIT) $(PROGRAM)
+check: all $(UNIT) $(PROGRAM) $(BUILD)/tests/browser/render
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT) $(sort $(wildcard tests/lint/*.sh)) \
 		$(sort $(wildcard tests/e2e/*.sh)) \
 		$(sort $(wildcard tests/browser/*.sh))
@@ -104,6 +104,14 @@ $(BUILD)/faultdrill-agent: $(call obj,harness/agent/main.c) \
 		$(BUILD)/libagent.a $(BUILD)/libcore.a
 	$(call say,LD)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+
+# Writes reports for tests/browser/report.sh, and for looking at them.
+$(BUILD)/tests/browser/render: $(call obj,tests/browser/render.c) \
+		$(BUILD)/libsupport.a $(BUILD)/libctrl.a $(BUILD)/libcore.a
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $< \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(CTRL_LIBS)
 
 $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libsupport.a \
 		$(BUILD)/libctrl.a $(BUILD)/libagent.a $(BUILD)/libcore.a

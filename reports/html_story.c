@@ -180,6 +180,8 @@ static void stretch(struct html *h, struct strip *s, double a, double b,
 	put(h, "<rect class=\"%s\" x=\"%s\" y=\"40\" width=\"%s\" height=\"16\""
 	    "/>", drill_cats[cat].class, pct(h, x), pct(h, w));
 	/* A label must fit on the narrowest page: 6.6 px a percent. */
+	if (6.6 * w < 6 * (double)strlen(label))
+		label = drill_cats[cat].name;
 	if (6.6 * w > 6 * (double)strlen(label))
 		put(h, "<text class=\"sm m\" x=\"%s\" dx=\"2\" y=\"69\">%s"
 		    "</text>", pct(h, x), label);

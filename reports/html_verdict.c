@@ -135,7 +135,8 @@ static void moved(struct html *h, json_t *inc)
 	const struct drill_expect *e =
 		drill_html_expect(h, inc, "time_to_resume");
 	double v = drill_look_num(inc, "time_to_resume_s");
-	const char *caught = after(h, inc, "time_to_catch_up_s", "caught up");
+	const char *caught = after(h, inc, "time_to_catch_up_s",
+				   "caught up after");
 	const char *steady = after(h, inc, "time_to_steady_s", "steady after");
 
 	if (isfinite(v))
