@@ -119,7 +119,8 @@ static json_t *scope_json(struct drill *d)
 
 	return json_pack("{s:s s:s s:[] s:i s:i s:s s:b}", "workload",
 			 own ? "own" : "reference", "device",
-			 own ? "none" : "software", "transport", "ranks", drill_workload_ranks(d->spec->workload),
+			 own ? "none" : "software", "transport", "ranks",
+			 drill_workload_ranks(d->spec->workload),
 			 "hosts", d->lab.spec.hosts, "provider",
 			 d->lab.ops->name, "virtual",
 			 strcmp(d->lab.ops->name, "mock") == 0);
