@@ -63,6 +63,14 @@ static const struct drill_option lab_options[] = {
 	{ 0 },
 };
 
+static const struct drill_option exec_options[] = {
+	STATE_OPTION,
+	{ "fault", 'f', "EXPRESSION", false,
+	  "The fault, as in 'host.stop { rank = 0, at = at.time \"1s\" }'." },
+	{ "ring", 0, "FILE", false, "Used inside: become the command." },
+	{ 0 },
+};
+
 static const struct drill_option report_options[] = {
 	{ "from-events", 0, "FILE", false,
 	  "Compute all numbers from this file of events." },
@@ -92,6 +100,9 @@ static const struct drill_verb verbs[] = {
 	  drill_verb_heal, true },
 	{ "report", "[DIR]", "Compute a run's numbers again from its events.",
 	  0, 1, report_options, drill_verb_report, true },
+	{ "exec", "-- COMMAND...",
+	  "Run one command with one fault, without a lab; its status is ours.",
+	  0, 0, exec_options, drill_verb_exec, true },
 	{ "mark", "NAME",
 	  "Tell the running drill that a person has noticed something.", 1, 1,
 	  none, drill_verb_mark, false },

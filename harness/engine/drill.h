@@ -31,8 +31,9 @@ struct drill_options {
 	const char *repeat; /* the line that repeats the run */
 	const char *operator_, *reason;
 	json_t *subject;   /* {"version": "2.4"}; may be NULL */
+	const char *direct; /* exec: our own program, which becomes the job's
+			       command; no launcher; the output is ours */
 	const char *lab_why; /* which lab and what is then missing */
-	bool (*marks)(void *ctx, char *name, int size); /* tests: NULL */
 	void (*progress)(void *ctx, const struct drill_progress *p);
 	void *ctx;
 };
@@ -40,6 +41,7 @@ struct drill_options {
 struct drill_result {
 	enum drill_outcome outcome;
 	char reason[512];
+	int job_code;	/* of the last job: exit status, or -signal */
 	json_t *run;	/* run.json; ours: drill_result_done */
 	json_t *events; /* array */
 	char dir[512];	/* the run's folder */

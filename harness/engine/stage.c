@@ -15,6 +15,44 @@
 
 /* ---- the job ---- */
 
+/* exec: no launcher; what it would say of the only rank, we say. */
+static int start_direct(struct drill_trial *t, struct drill_err *err)
+{
+	struct drill *d = t->d;
+	json_t *cmd = json_object_get(d->spec->workload, "command"), *v;
+	char **argv = calloc(json_array_size(cmd) + 6, sizeof(*argv));
+	char ring[600];
+	size_t i;
+	int n = 0, rc;
+
+	if (!argv)
+		return drill_err_set(err, -ENOMEM, "exec", "no memory");
+	snprintf(ring, sizeof(ring), "%s/%s/rank0.a1.ring", t->dir,
+		 d->lab.hosts[0].name);
+	argv[n++] = strdup(d->o->direct);
+	argv[n++] = strdup("exec");
+	argv[n++] = strdup("--ring");
+	argv[n++] = strdup(ring);
+	argv[n++] = strdup("--");
+	json_array_foreach(cmd, i, v)
+		argv[n++] = strdup(json_string_value(v));
+	t->started = t->running = true;
+	drill_note(d, json_pack("{s:s s:i s:s}", "kind", "attempt.begin",
+				"attempt", 1, "reason", "start"));
+	rc = d->lab.ops->job_start(&d->lab,
+				   &(struct drill_job){ d->spec->job, argv,
+							NULL, "/dev/stdout" },
+				   err);
+	drill_hosts_send(d, json_pack("{s:s s:i s:[{s:i s:s}]}", "kind",
+				      "placed", "attempt", 1, "ranks", "rank",
+				      0, "host", d->lab.hosts[0].name));
+	while (n > 0)
+		free(argv[--n]);
+	free(argv);
+	t->running = rc == 0;
+	return rc;
+}
+
 int drill_stage_start(struct drill_trial *t, const char *workload,
 		      struct drill_err *err)
 {
@@ -30,6 +68,8 @@ int drill_stage_start(struct drill_trial *t, const char *workload,
 	if (t->started)
 		return drill_err_set(err, -EINVAL, NULL, "'%s' is already "
 				     "started", workload);
+	if (d->o->direct)
+		return start_direct(t, err);
 	argv = drill_workload_argv(d->spec->workload, &d->lab, t->dir,
 				   d->o->bin, err);
 	if (!argv)

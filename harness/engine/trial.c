@@ -136,7 +136,11 @@ void drill_on_job_exit(void *ctx, const char *job, int code)
 	(void)job;
 	if (d->trial) {
 		d->trial->running = false;
-		d->trial->job_code = code;
+		d->trial->job_code = d->ret->job_code = code;
+		if (d->o->direct)
+			drill_note(d, json_pack("{s:s s:i s:s}", "kind",
+						"attempt.end", "attempt", 1,
+						"reason", "done"));
 		drill_stage_tick(d->trial);
 	}
 	drill_poke(d);

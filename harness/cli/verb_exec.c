@@ -1,0 +1,183 @@
+/* verb_exec.c - faultdrill exec: one command with one fault, without a lab
+ * SPDX-License-Identifier: MIT
+ *
+ * The command is the only rank of a job on this machine; agent, keeper and
+ * journal are the same as in a drill. We start ourselves once more, in the
+ * place where the job is to be, to make the ring that names the process to the
+ * agent; then we become the command.
+ */
+#include "bin.h"
+#include "load.h"
+
+#include "faultdrill/progress.h"
+#include "harness/agent/heal.h"
+#include "harness/engine/drill.h"
+#include "harness/engine/stream.h"
+#include "harness/lab/lab_record.h"
+#include "harness/lab/spec.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void put_beside(const char *ring, const char *name, const char *file)
+{
+	char path[600];
+	const char *slash = strrchr(ring, '/');
+
+	snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - ring), ring,
+		 file);
+	setenv(name, path, 1);
+}
+
+static enum drill_outcome become(struct drill_cli *cli, const char *path)
+{
+	struct faultdrill_ring *ring;
+	struct drill_err err = { 0 };
+	char bin[400], hook[500];
+
+	setenv("FAULTDRILL_RING", path, 1);
+	setenv("FAULTDRILL_HOST", "h0", 1);
+	setenv("FAULTDRILL_ATTEMPT", "1", 1);
+	put_beside(path, "FAULTDRILL_HOOKS", "hooks.page");
+	put_beside(path, "FAULTDRILL_WAKE", "wake");
+	ring = faultdrill_ring_create(path, 0, 0, 1);
+	if (!ring) {
+		drill_err_errno(&err, errno, "exec", "cannot make %s", path);
+		return drill_cli_fail(&err);
+	}
+	ring->pid = getpid();
+	faultdrill_put(ring, FAULTDRILL_RANK_BEGIN, 0, 0, 0, 0, 0, 0, NULL);
+	snprintf(hook, sizeof(hook), "%s/libfaultdrill-mpi.so",
+		 drill_bin_dir(bin, sizeof(bin)));
+	if (access(hook, R_OK) == 0 && !getenv("LD_PRELOAD"))
+		setenv("LD_PRELOAD", hook, 1);
+	execvp(cli->rest[0], cli->rest);
+	fprintf(stderr, "faultdrill: exec: %s: %s\n", cli->rest[0],
+		strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* A scenario of one fault and one command. Takes over @fault. */
+static json_t *scenario(struct drill_cli *cli, json_t *fault)
+{
+	json_t *command = json_array();
+	int i;
+
+	for (i = 0; i < cli->n_rest; i++)
+		json_array_append_new(command, json_string(cli->rest[i]));
+	if (!json_object_get(fault, "at"))
+		json_object_set_new(fault, "at",
+				    json_pack("{s:s s:i}", "on", "time", "ns",
+					      0));
+	json_object_del(fault, "id");
+	return json_pack("{s:s s:s s:{s:{s:s s:i s:o}} s:{s:o} "
+			 "s:{s:i s:i s:i} s:s}", "name", "exec", "file",
+			 "--fault", "workloads", "command", "kind", "command",
+			 "ranks", 1, "command", command, "faults", "fault",
+			 fault, "trials", "baseline", 0, "null", 0, "fault", 1,
+			 "deadline", "365d");
+}
+
+/* What the fault did, from the events; 0 when it never took effect. */
+static int count(json_t *events, const char *kind)
+{
+	json_t *e;
+	size_t i;
+	int n = 0;
+
+	json_array_foreach(events, i, e)
+		n += strcmp(json_string_value(json_object_get(e, "kind")),
+			    kind) == 0;
+	return n;
+}
+
+/* The command's own status, unless ours has to be heard. */
+static enum drill_outcome conclude(struct drill_cli *cli,
+				   const struct drill_result *r)
+{
+	int hits = count(r->events, "fault.effective"), code = r->job_code;
+
+	if (drill_cli_json(cli))
+		drill_cli_print(json_pack("{s:s s:s s:i s:i s:i}", "outcome",
+					  drill_outcome_name(r->outcome),
+					  "reason", r->reason, "status", code,
+					  "effective", hits, "reverted",
+					  count(r->events, "fault.reverted")));
+	if (r->outcome == DRILL_DIRTY || r->outcome == DRILL_ERROR ||
+	    r->outcome == DRILL_SKIP || !r->run) {
+		fprintf(stderr, "faultdrill: exec: %s\n", r->reason);
+		return r->outcome;
+	}
+	if (hits == 0) {
+		fprintf(stderr, "faultdrill: exec: the fault never took "
+				"effect\n");
+		return DRILL_INCONCLUSIVE;
+	}
+	return (enum drill_outcome)(code < 0 ? 128 - code : code);
+}
+
+static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
+{
+	char state[256], bin[512], self[512] = "";
+	char out[] = "/tmp/faultdrill-exec-XXXXXX";
+	struct drill_err err = { 0 };
+	struct drill_result r;
+	struct drill_lab_spec lab;
+	struct drill_spec spec;
+	char culprit[64];
+	enum drill_outcome o;
+	struct drill_options opt = {
+		.ops = &drill_lab_local, .lab = &lab, .out = out, .bin = bin,
+		.allow = DRILL_RISK_DISRUPTIVE, .direct = self,
+		.state = drill_state_dir(drill_opt(cli, "state"), state,
+					 sizeof(state)),
+		.repeat = "", .seed = drill_stream_fresh_seed() };
+
+	drill_lab_spec_init(&lab);
+	lab.hosts = 1;
+	drill_bin_dir(bin, sizeof(bin));
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 ||
+	    !mkdtemp(out)) {
+		drill_err_errno(&err, errno, "exec", "cannot make %s", out);
+		return drill_cli_fail(&err);
+	}
+	if (drill_spec_read(doc, &spec, culprit, &err) < 0) {
+		o = drill_cli_fail(&err);
+	} else {
+		if (drill_run(&spec, &opt, &r, &err) < 0 && !r.run)
+			drill_cli_fail(&err);
+		o = conclude(cli, &r);
+		drill_result_done(&r);
+	}
+	drill_spec_done(&spec);
+	drill_lab_spec_done(&lab);
+	return o;
+}
+
+
+enum drill_outcome drill_verb_exec(struct drill_cli *cli)
+{
+	const char *text = drill_opt(cli, "fault");
+	struct drill_err err = { 0 };
+	json_t *fault = NULL, *doc;
+	enum drill_outcome o;
+
+	if (!cli->rest || cli->n_rest == 0)
+		return drill_cli_usage("exec: no command: faultdrill exec "
+				       "--fault '...' -- COMMAND");
+	if (drill_opt(cli, "ring"))
+		return become(cli, drill_opt(cli, "ring"));
+	if (!text)
+		return drill_cli_usage("exec: no fault: --fault 'host.stop { "
+				       "rank = 0, at = at.time \"1s\" }'");
+	if (drill_script_fault(text, &fault, &err) < 0)
+		return drill_cli_fail(&err);
+	drill_heal_register(drill_lab_revertibles);
+	doc = scenario(cli, fault);
+	o = run(cli, doc);
+	json_decref(doc);
+	return o;
+}
