@@ -113,10 +113,27 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 	}
 	if (hits == 0) {
 		fprintf(stderr, "faultdrill: exec: the fault never took "
-				"effect\n");
+				"effect: %s\n", r->reason);
 		return DRILL_INCONCLUSIVE;
 	}
 	return (enum drill_outcome)(code < 0 ? 128 - code : code);
+}
+
+/* The folder of this run's events was only for us; its files are known. */
+static void remove_runs(const char *out, const char *dir)
+{
+	static const char *const files[] = { "run.json", "events.jsonl" };
+	char path[700];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/latest", out);
+	unlink(path);
+	rmdir(dir);
+	rmdir(out);
 }
 
 static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
@@ -150,6 +167,7 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 		if (drill_run(&spec, &opt, &r, &err) < 0 && !r.run)
 			drill_cli_fail(&err);
 		o = conclude(cli, &r);
+		remove_runs(out, r.dir);
 		drill_result_done(&r);
 	}
 	drill_spec_done(&spec);

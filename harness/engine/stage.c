@@ -41,11 +41,8 @@ static int start_direct(struct drill_trial *t, struct drill_err *err)
 				"attempt", 1, "reason", "start"));
 	rc = d->lab.ops->job_start(&d->lab,
 				   &(struct drill_job){ d->spec->job, argv,
-							NULL, "/dev/stdout" },
+							NULL, NULL },
 				   err);
-	drill_hosts_send(d, json_pack("{s:s s:i s:[{s:i s:s}]}", "kind",
-				      "placed", "attempt", 1, "ranks", "rank",
-				      0, "host", d->lab.hosts[0].name));
 	while (n > 0)
 		free(argv[--n]);
 	free(argv);

@@ -201,7 +201,9 @@ static int spawn(struct job *j, const struct drill_job *job, int events,
 	drill_spawn_init(&s);
 	s.argv = job->argv;
 	s.env = environment(job->env, own);
-	s.fd[1] = s.fd[2] = log;
+	s.fd[0] = log < 0 ? 0 : -1;
+	s.fd[1] = log < 0 ? 1 : log;
+	s.fd[2] = log < 0 ? 2 : log;
 	s.fd[3] = events;
 	s.session = true;
 	s.deathsig = SIGKILL;
@@ -215,20 +217,23 @@ static int spawn(struct job *j, const struct drill_job *job, int events,
 static int start(struct job *j, const struct drill_job *job,
 		 struct drill_err *err)
 {
-	int events[2], log, pidfd, rc;
+	int events[2], log = -1, pidfd, rc;
 	pid_t pid;
 
-	log = open(job->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-		   0644);
-	if (log < 0)
+	if (job->log_path)
+		log = open(job->log_path,
+			   O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (job->log_path && log < 0)
 		return drill_err_errno(err, errno, who, "cannot write '%s'",
 				       job->log_path);
 	if (pipe2(events, O_CLOEXEC) < 0) {
-		close(log);
+		if (log >= 0)
+			close(log);
 		return drill_err_errno(err, errno, who, "no pipe");
 	}
 	rc = spawn(j, job, events[1], log, &pid, &pidfd, err);
-	close(log);
+	if (log >= 0)
+		close(log);
 	close(events[1]);
 	if (rc == 0)
 		return drill_child_watch(j->p, &j->c, pid, pidfd, events[0],

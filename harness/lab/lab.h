@@ -38,7 +38,7 @@ struct drill_job {
 	const char *name;     /* of the workload in the scenario */
 	char *const *argv;    /* ends with NULL; borrowed for the call */
 	char *const *env;     /* additions "K=V"; ends with NULL; may be NULL */
-	const char *log_path; /* stdout and stderr go there */
+	const char *log_path; /* stdout and stderr go there; NULL: ours */
 };
 
 struct drill_lab_callbacks {
