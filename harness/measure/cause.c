@@ -83,13 +83,15 @@ static bool by_mark(struct trial *t, struct gen *g, const struct span *s)
 	return ok;
 }
 
+/* One that is steady with the next generation was not so before. */
 static bool by_open(struct trial *t, struct gen *g)
 {
+	double before = g->stop - TIME_EPS;
 	bool ok = true;
 	size_t i;
 
 	for (i = 0; i < t->incident.n; i++)
-		if (drill_is_open(&t->incident.v[i], g->stop))
+		if (drill_is_open(&t->incident.v[i], before))
 			ok = ok && add(g, (int)i);
 	return ok;
 }

@@ -261,6 +261,8 @@ int drill_incidents(struct trial *t, struct drill_err *err)
 			r = take_effect(t, &t->mark.v[k], err);
 	if (!r)
 		r = settle(t, INFINITY, err);
+	if (!r)
+		r = drill_natural(t, err);
 	if (r)
 		return drill_err_set(err, r, MEASURE_WHO, "no memory");
 	finish(t);

@@ -234,7 +234,8 @@ static void put_about(json_t *o, const struct trial *t, const struct incident *i
 						i->request, about[k])));
 	json_object_set_new(o, "target", print_target(i));
 	put_bool(o, "natural",
-		 json_is_true(json_object_get(i->request, "natural")));
+		 i->natural ||
+			 json_is_true(json_object_get(i->request, "natural")));
 	put_string(o, "outcome", outcome(t, i));
 	put_count(o, "occurrences", i->effects.n);
 }

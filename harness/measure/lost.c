@@ -17,6 +17,7 @@ struct payers {
 	struct trial *t;
 	struct doubles turn; /* instants at which a set may change, rising */
 	struct ints set;     /* scratch */
+	int natural;	     /* whose it is when the set is empty, or -1 */
 	struct spans quiet;  /* an idle slot costs nothing then */
 	bool no_memory;
 };
@@ -49,7 +50,10 @@ static void outage_set(struct payers *p, int closing, double at)
 		for (i = 0; i < t->gen.v[g].cause.n; i++) {
 			int c = t->gen.v[g].cause.v[i];
 
-			if (t->incident.v[c].at[AT_EFFECTIVE].t <= at + TIME_EPS)
+			if (t->incident.v[c].natural)
+				p->natural = c;
+			else if (t->incident.v[c].at[AT_EFFECTIVE].t <=
+				 at + TIME_EPS)
 				join(p, c);
 		}
 }
@@ -68,13 +72,15 @@ static void open_set(struct payers *p, double at)
 	size_t i;
 
 	for (i = 0; i < p->t->incident.n; i++)
-		if (drill_is_open(&p->t->incident.v[i], at))
+		if (!p->t->incident.v[i].natural &&
+		    drill_is_open(&p->t->incident.v[i], at))
 			join(p, (int)i);
 }
 
 static void set_of(struct payers *p, const struct piece *x, double at)
 {
 	p->set.n = 0;
+	p->natural = -1;
 	switch (x->why) {
 	case WHY_OUTAGE:
 		outage_set(p, x->key, at);
@@ -96,19 +102,23 @@ static void set_of(struct payers *p, const struct piece *x, double at)
 	}
 }
 
+static void pay(struct incident *in, double s, double whole, enum cat cat)
+{
+	in->lost += s;
+	in->by_cat[cat] += s;
+	in->lost_any += whole;
+	if (s == whole)
+		in->lost_alone += s;
+}
+
 static void share(struct payers *p, double s, enum cat cat)
 {
 	size_t i;
 
-	for (i = 0; i < p->set.n; i++) {
-		struct incident *in = &p->t->incident.v[p->set.v[i]];
-
-		in->lost += s / p->set.n;
-		in->by_cat[cat] += s / p->set.n;
-		in->lost_any += s;
-		if (p->set.n == 1)
-			in->lost_alone += s;
-	}
+	if (!p->set.n && p->natural >= 0)
+		pay(&p->t->incident.v[p->natural], s, s, cat);
+	for (i = 0; i < p->set.n; i++)
+		pay(&p->t->incident.v[p->set.v[i]], s / p->set.n, s, cat);
 }
 
 static size_t first_after(const struct doubles *d, double t)
@@ -329,7 +339,8 @@ int drill_lost(struct trial *t, const struct baseline *b, struct drill_err *err)
 	t->drift -= t->paid_drift;
 	t->lost = t->unattributed = t->wall_rank - t->paid_total;
 	for (i = 0; i < t->incident.n; i++)
-		t->unattributed -= t->incident.v[i].lost;
+		if (!t->incident.v[i].natural)
+			t->unattributed -= t->incident.v[i].lost;
 	check(t);
 	return 0;
 }

@@ -40,7 +40,7 @@ static void check_effects(struct trial *t)
 		if (json_is_string(v) && !took_effect(t, json_string_value(v)))
 			drill_reason(t, "fault '%s' never took effect",
 				     json_string_value(v));
-	if (!json_is_array(planned) && !t->incident.n &&
+	if (!json_is_array(planned) && !t->effective.n &&
 	    !json_array_size(t->reasons))
 		drill_reason(t, "no fault took effect");
 }

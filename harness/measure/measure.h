@@ -55,6 +55,8 @@
  *                       lost_compute_rank_s
  *               cost {rank_s steps tokens money currency kwh kwh_from}
  *               reverted (true | false | "irreversible")
+ *   Incidents of a rank that died by no fault of ours come last: fault
+ *   "natural", natural true; their loss is part of unattributed_rank_s.
  *   false_alarms is a count; they stand in false_alarm_list[] {by t_s what}.
  *
  * A trial that cannot be judged has conclusive false and says why in reasons;

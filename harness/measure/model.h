@@ -206,6 +206,7 @@ struct incident {
 	int stop_gen;	   /* the closing it caused first, -1: none */
 	int resume_gen;
 	bool never_stopped; /* the job hung in it until the trial ended */
+	bool natural;	    /* no fault of ours; its loss stays unattributed */
 	double lost, lost_alone, lost_any;
 	double by_cat[NCATS];
 };
@@ -387,6 +388,9 @@ bool drill_caused(const struct gen *g, int incident);
 bool drill_is_open(const struct incident *i, double at);
 /* Does @name (of a detection or blame) mean the incident's target? */
 bool drill_is_target(const struct incident *i, const char *name);
+
+/* natural.c: after the incidents of our own faults */
+int drill_natural(struct trial *t, struct drill_err *err);
 
 /* incident.c */
 int drill_incidents(struct trial *t, struct drill_err *err);
