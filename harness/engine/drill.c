@@ -250,8 +250,11 @@ static int on_lab(struct drill *d, struct drill_err *err)
 		drill_say(d, "probe", NULL);
 	if (rc == 0)
 		rc = drill_hosts_probe(d, err);
-	if (rc == 0 && json_array_size(d->skips) == 0)
-		rc = run_trials(d, err);
+	if (rc < 0 || json_array_size(d->skips))
+		return rc;
+	drill_marks_begin(d);
+	rc = run_trials(d, err);
+	drill_marks_end(d);
 	return rc;
 }
 

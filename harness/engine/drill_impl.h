@@ -6,6 +6,7 @@
  *   intake.c  every event on its way into events.jsonl
  *   trial.c   one trial: plan, job, story, end
  *   stage.c   what a story may do and wait for
+ *   marks.c   what people noticed
  *   judge.c   expectations against what was measured
  *   result.c  run.json
  */
@@ -116,9 +117,9 @@ struct drill {
 	int signals, signum;
 	bool failed; /* an error of ours that ends the drill */
 	struct drill_err failure;
-	int renew_timer, show_timer;
+	int renew_timer, marks_timer;
+	long marks_read; /* bytes of the file of marks */
 	double shown_s;
-	bool nested; /* inside drill_await */
 };
 
 int64_t drill_now(struct drill *d);
@@ -157,6 +158,10 @@ void drill_intake(struct drill *d, int host, json_t *event);
 /* One of ours: {"kind": ...} stamped now. */
 void drill_note(struct drill *d, json_t *event);
 void drill_on_job(void *ctx, const char *job, json_t *event);
+
+/* marks.c */
+void drill_marks_begin(struct drill *d);
+void drill_marks_end(struct drill *d);
 
 /* trial.c */
 int drill_trial_run(struct drill *d, enum drill_role role,

@@ -390,8 +390,13 @@ static void begin_trial(const struct judge *j, json_t *trial, json_t *info)
 		json_object_set_new(trial, "skipped", json_true());
 	json_object_set(trial, "expects", json_object_get(info, "expects"));
 	json_object_set(trial, "draws", json_object_get(info, "draws"));
-	if (json_is_false(json_object_get(trial, "conclusive")) &&
-	    !skipped(trial)) {
+	/* A job without step events has no ledger; only what any job can supply
+	 * may be asserted of it, and that can be known all the same. */
+	if (!(drill_workload_supplies(j->spec->workload) &
+	      DRILL_SUPPLIES_STEPS)) {
+		json_object_set(trial, "notes", why);
+	} else if (json_is_false(json_object_get(trial, "conclusive")) &&
+		   !skipped(trial)) {
 		json_array_foreach(why, i, v)
 			find(trial, DRILL_INCONCLUSIVE, json_string_value(v));
 		if (json_array_size(why) == 0)

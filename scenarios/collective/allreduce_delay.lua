@@ -2,16 +2,14 @@
 --- library. Nothing may restart; the cost is what the delay adds.
 -- SPDX-License-Identifier: MIT
 
+local jobs = require "lib.jobs"
+
 local p = params { steps = { 36, "Training steps." } }
 
 return scenario {
   name      = "a rank's all-reduces are slow",
   lab       = lab.netns { hosts = 4, devices = 1 },
-  workloads = {
-    job = workload.train {
-      ranks = 4, steps = p.steps, step_time = "100ms", checkpoint_every = 10,
-    },
-  },
+  workloads = { job = jobs.small { steps = p.steps, watchdog = "5s" } },
   faults    = {
     slow = collective.delay {
       rank = 1, delay = "200ms", at = at.step(12), duration = "5 steps",

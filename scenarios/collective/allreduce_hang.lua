@@ -2,17 +2,14 @@
 --- watchdog must name the one that hangs.
 -- SPDX-License-Identifier: MIT
 
+local jobs = require "lib.jobs"
+
 local p = params { steps = { 36, "Training steps." } }
 
 return scenario {
   name      = "a rank hangs inside an all-reduce",
   lab       = lab.netns { hosts = 4, spares = 1, devices = 1 },
-  workloads = {
-    job = workload.train {
-      ranks = 4, steps = p.steps, step_time = "100ms",
-      checkpoint_every = 10, watchdog = "3s",
-    },
-  },
+  workloads = { job = jobs.small { steps = p.steps } },
   faults    = {
     hang = collective.hang { rank = 1, at = at.step(18):inside "allreduce" },
   },

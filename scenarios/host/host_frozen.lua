@@ -1,18 +1,15 @@
---- A whole host freezes for two seconds. That is shorter than the watchdog: the
+--- A whole host freezes for a second. That is shorter than the watchdog: the
 --- job must wait, not die.
 -- SPDX-License-Identifier: MIT
+
+local jobs = require "lib.jobs"
 
 local p = params { steps = { 36, "Training steps." } }
 
 return scenario {
   name      = "a host freezes for a moment",
   lab       = lab.netns { hosts = 4, spares = 1, devices = 1 },
-  workloads = {
-    job = workload.train {
-      ranks = 4, steps = p.steps, step_time = "100ms",
-      checkpoint_every = 10, watchdog = "8s",
-    },
-  },
+  workloads = { job = jobs.small { steps = p.steps, watchdog = "8s" } },
   faults    = {
     frozen = host.freeze { host = "h1", at = at.step(12), duration = "1s" },
   },
