@@ -463,6 +463,11 @@ static void say_hello(struct agent *a)
 				"provider", ""));
 }
 
+static void on_flush(uv_prepare_t *p)
+{
+	agent_flush(p->data);
+}
+
 static int open_loop(struct agent *a)
 {
 	if (uv_loop_init(&a->loop) < 0)
@@ -472,6 +477,9 @@ static int open_loop(struct agent *a)
 	uv_pipe_init(&a->loop, &a->out, 0);
 	uv_timer_init(&a->loop, &a->renew);
 	uv_timer_init(&a->loop, &a->tick);
+	uv_prepare_init(&a->loop, &a->flush);
+	a->flush.data = a;
+	uv_prepare_start(&a->flush, on_flush);
 	uv_signal_init(&a->loop, &a->sigint);
 	uv_signal_init(&a->loop, &a->sigterm);
 	a->in.data = a->out.data = a->renew.data = a->tick.data = a;
@@ -489,6 +497,7 @@ static void close_loop(struct agent *a)
 {
 	int i;
 
+	agent_flush(a);
 	/* What is queued gets a moment, a reader that is gone gets none. */
 	for (i = 0; i < 100 && a->queued && uv_is_writable((uv_stream_t *)&a->out);
 	     i++) {
@@ -530,6 +539,7 @@ int drill_agent_run(const struct drill_agent_opts *opts)
 	}
 	if (a->lock_fd >= 0)
 		close(a->lock_fd);
+	free(a->ready);
 	code = a->exit_code < 0 ? DRILL_ERROR : a->exit_code;
 	free(a);
 	return code;

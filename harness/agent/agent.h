@@ -111,6 +111,9 @@ struct agent {
 	uv_poll_t keeper_gone;
 	const struct drill_agent_opts *opts;
 	struct drill_frame_reader reader;
+	uv_prepare_t flush;
+	char *ready; /* frames that go out before the loop waits again; ours */
+	size_t n_ready, ready_room;
 	size_t queued; /* bytes that the controller has not taken yet */
 
 	bool welcomed, stopping, keeper_watched;
@@ -124,6 +127,7 @@ struct agent {
 	int dirty; /* records that could not be closed */
 
 	bool planned, started;
+	int tick_ms; /* between looks at the rings while a rank lives */
 	int attempt;
 	struct drill_plan plan;
 	struct fault *faults;
@@ -140,6 +144,7 @@ int64_t agent_now(void); /* CLOCK_MONOTONIC_RAW */
 
 /* wire.c: to the controller. Takes @msg over; NULL is a lack of memory. */
 void agent_send(struct agent *a, json_t *msg);
+void agent_flush(struct agent *a);
 /* An event; takes it over, adds host and source, and shows it to the triggers. */
 void agent_event(struct agent *a, json_t *event);
 /* Ours; the trial is lost. */
@@ -160,6 +165,8 @@ struct rank *ranks_counting(struct agent *a, const struct target *t);
 int fire_begin(struct agent *a, struct drill_err *err);
 void fire_end(struct agent *a);
 void fire_start(struct agent *a); /* the job starts: times count from now */
+/* Does any fault here wait for an event or a line of a log? */
+bool fire_listens(struct agent *a);
 void fire_event(struct agent *a, json_t *event);
 void fire_rank_begin(struct agent *a, struct rank *r);
 void fire_step(struct agent *a, struct rank *r, int64_t step, int64_t t_ns);

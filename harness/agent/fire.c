@@ -384,6 +384,23 @@ void fire_poll(struct agent *a)
 
 /* ---- firing at events and by hand ---- */
 
+bool fire_listens(struct agent *a)
+{
+	int i;
+
+	for (i = 0; i < a->plan.n; i++)
+		switch (a->plan.faults[i].at.on) {
+		case DRILL_ON_EVENT:
+		case DRILL_ON_AFTER:
+		case DRILL_ON_SAME:
+		case DRILL_ON_LOG:
+			return true;
+		default:
+			break;
+		}
+	return false;
+}
+
 /* Events of ranks are counted on the target's rank, or on the lowest here. */
 static bool counts_for(struct agent *a, const struct target *t,
 		       const json_t *event)

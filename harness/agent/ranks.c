@@ -20,7 +20,10 @@
 
 static const char who[] = "agent";
 
-#define TICK_MS 50
+/* A look at the rings: soon where a fault waits for an event, else seldom, for
+ * each look wakes a processor. Holds have `wake` and do not depend on it. */
+#define SOON_MS 20
+#define TICK_MS 100
 #define IDLE_MS 500
 #define PATIENCE 40 /* looks, 5 ms apart, for an exit status */
 
@@ -421,7 +424,7 @@ void ranks_drain(struct agent *a)
 		waiting |= r->begun && !r->ended && r->end_ns;
 		alive |= !r->ended;
 	}
-	ms = waiting ? 5 : alive ? TICK_MS : IDLE_MS;
+	ms = waiting ? 5 : alive ? a->tick_ms : IDLE_MS;
 	if (uv_timer_get_repeat(&a->tick) != ms) {
 		uv_timer_set_repeat(&a->tick, ms);
 		uv_timer_again(&a->tick);
@@ -500,7 +503,8 @@ int ranks_begin(struct agent *a, struct drill_err *err)
 		return rc;
 	a->hooked = true;
 	a->tick.data = a;
-	uv_timer_start(&a->tick, on_tick, TICK_MS, TICK_MS);
+	a->tick_ms = fire_listens(a) ? SOON_MS : TICK_MS;
+	uv_timer_start(&a->tick, on_tick, a->tick_ms, a->tick_ms);
 	look(a);
 	return 0;
 }

@@ -34,49 +34,62 @@ static void on_sent(uv_write_t *req, int status)
 	free(s);
 }
 
-static void queue(struct agent *a, char *bytes, size_t n)
+static void queue(struct agent *a, const char *bytes, size_t n)
 {
 	struct sending *s = calloc(1, sizeof(*s));
-	uv_buf_t buf = uv_buf_init(bytes, n);
+	uv_buf_t buf;
 
-	if (!s || a->queued + n > QUEUE_MAX) {
+	if (!s || a->queued + n > QUEUE_MAX || !(s->bytes = malloc(n))) {
 		free(s);
-		free(bytes);
 		return;
 	}
+	memcpy(s->bytes, bytes, n);
+	buf = uv_buf_init(s->bytes, n);
 	s->req.data = s;
 	s->agent = a;
-	s->bytes = bytes;
 	s->n = n;
 	a->queued += n;
 	if (uv_write(&s->req, (uv_stream_t *)&a->out, &buf, 1, on_sent) < 0)
 		on_sent(&s->req, -1);
 }
 
-void agent_send(struct agent *a, json_t *msg)
+void agent_flush(struct agent *a)
 {
-	struct drill_err err = { 0 };
-	uv_buf_t buf;
-	char *bytes = NULL;
-	size_t n = 0;
+	uv_buf_t buf = uv_buf_init(a->ready, a->n_ready);
 	int done = 0;
 
-	if (msg)
-		bytes = drill_frame_encode(msg, &n, &err);
-	json_decref(msg);
-	if (!bytes)
+	if (!a->n_ready)
 		return;
-	buf = uv_buf_init(bytes, n);
 	if (a->queued == 0)
 		done = uv_try_write((uv_stream_t *)&a->out, &buf, 1);
 	if (done < 0)
 		done = 0;
-	if ((size_t)done == n) {
-		free(bytes);
+	if ((size_t)done < a->n_ready)
+		queue(a, a->ready + done, a->n_ready - done);
+	a->n_ready = 0;
+}
+
+/* Many small frames become one write: a step of two ranks is a dozen events. */
+void agent_send(struct agent *a, json_t *msg)
+{
+	char *bytes = NULL, *room;
+	size_t n = 0;
+
+	if (msg)
+		bytes = drill_frame_encode(msg, &n, NULL);
+	json_decref(msg);
+	if (!bytes)
 		return;
+	if (a->n_ready + n > a->ready_room) {
+		room = realloc(a->ready, a->n_ready + n + 4096);
+		if (!room)
+			abort();
+		a->ready = room;
+		a->ready_room = a->n_ready + n + 4096;
 	}
-	memmove(bytes, bytes + done, n - done);
-	queue(a, bytes, n - done);
+	memcpy(a->ready + a->n_ready, bytes, n);
+	a->n_ready += n;
+	free(bytes);
 }
 
 void agent_event(struct agent *a, json_t *event)
