@@ -20,6 +20,7 @@
 #include <uv.h>
 
 struct faultdrill_ring;
+struct drill_line;
 struct agent;
 
 struct drill_agent_opts {
@@ -127,6 +128,7 @@ struct agent {
 	int dirty; /* records that could not be closed */
 
 	bool planned, started;
+	bool listens; /* some fault waits for an event */
 	int tick_ms; /* between looks at the rings while a rank lives */
 	int attempt;
 	struct drill_plan plan;
@@ -147,6 +149,8 @@ void agent_send(struct agent *a, json_t *msg);
 void agent_flush(struct agent *a);
 /* An event; takes it over, adds host and source, and shows it to the triggers. */
 void agent_event(struct agent *a, json_t *event);
+/* The same for an event of the job, host and source in it already. */
+void agent_line(struct agent *a, struct drill_line *event);
 /* Ours; the trial is lost. */
 void agent_error(struct agent *a, const char *text);
 uv_timer_t *agent_timer(struct agent *a, void *data);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "agent.h"
+#include "line.h"
 #include "members.h"
 #include "process.h"
 
@@ -84,113 +85,101 @@ struct rank *ranks_counting(struct agent *a, const struct target *t)
 	return best;
 }
 
-static json_t *new_event(const struct rank *r, const char *kind, int64_t t_ns)
+static void begin(struct drill_line *l, const struct rank *r, const char *kind,
+		  int64_t t_ns)
 {
-	return json_pack("{s:s,s:I,s:I,s:i,s:i,s:i,s:s}", "kind", kind, "h_ns",
-			 (json_int_t)t_ns, "u_ns", (json_int_t)0, "attempt",
-			 r->attempt, "rank", r->rank, "slot", r->slot,
-			 "source", "ring");
+	drill_line_begin(l);
+	drill_line_text(l, "kind", kind, 64);
+	drill_line_int(l, "h_ns", t_ns);
+	drill_line_int(l, "u_ns", 0);
+	drill_line_text(l, "host", r->agent->host, 64);
+	drill_line_int(l, "attempt", r->attempt);
+	drill_line_int(l, "rank", r->rank);
+	drill_line_int(l, "slot", r->slot);
+	drill_line_text(l, "source", "ring", 4);
 }
 
-/* A float that JSON has no number for is a word. */
-static json_t *number(double v)
-{
-	if (v != v)
-		return json_string("nan");
-	if (v - v != 0)
-		return json_string(v > 0 ? "inf" : "-inf");
-	return json_real(v);
-}
-
-static void set_text(json_t *e, const char *field,
+static void put_text(struct drill_line *l, const char *field,
 		     const struct faultdrill_record *rec)
 {
-	char text[sizeof(rec->text) + 1] = { 0 };
-	json_t *v;
-
-	memcpy(text, rec->text, sizeof(rec->text));
-	v = text[0] ? json_string(text) : NULL;
-	if (v)
-		json_object_set_new(e, field, v);
+	if (rec->text[0])
+		drill_line_text(l, field, rec->text, sizeof(rec->text));
 }
 
-static void set_step(json_t *e, const struct faultdrill_record *rec)
+static void put_step(struct drill_line *l, const struct faultdrill_record *rec)
 {
-	json_object_set_new(e, "step", json_integer(rec->step));
+	drill_line_int(l, "step", rec->step);
 }
 
-static void fill_step_end(json_t *e, const struct faultdrill_record *rec)
+static void put_step_end(struct drill_line *l,
+			 const struct faultdrill_record *rec)
 {
-	set_step(e, rec);
-	json_object_set_new(e, "tokens", json_integer(rec->a));
-	json_object_set_new(e, "samples",
-			    json_pack("{s:I,s:i}", "first", (json_int_t)rec->b,
-				      "count", (int)rec->n));
-	json_object_set_new(e, "loss", number(rec->f));
+	put_step(l, rec);
+	drill_line_int(l, "tokens", rec->a);
+	drill_line_pair(l, "samples", "first", rec->b, "count", rec->n);
+	drill_line_number(l, "loss", rec->f);
 }
 
-static void fill_state(json_t *e, const struct faultdrill_record *rec)
+static void put_state(struct drill_line *l, const struct faultdrill_record *rec)
 {
 	char hash[20];
 
 	snprintf(hash, sizeof(hash), "%016" PRIx64, (uint64_t)rec->a);
-	set_step(e, rec);
-	json_object_set_new(e, "of",
-			    json_string(NAME_OF(state_names, rec->detail)));
-	json_object_set_new(e, "hash", json_string(hash));
+	put_step(l, rec);
+	drill_line_text(l, "of", NAME_OF(state_names, rec->detail), 32);
+	drill_line_text(l, "hash", hash, sizeof(hash));
 }
 
-static void fill_detected(json_t *e, const struct faultdrill_record *rec)
+static void put_detected(struct drill_line *l,
+			 const struct faultdrill_record *rec)
 {
 	char blame[32];
 
-	json_object_set_new(e, "by",
-			    json_string(NAME_OF(by_names, rec->detail)));
-	set_text(e, "what", rec);
-	if (rec->n >= 0) {
-		snprintf(blame, sizeof(blame), "rank %d", (int)rec->n);
-		json_object_set_new(e, "blame", json_string(blame));
-	}
+	drill_line_text(l, "by", NAME_OF(by_names, rec->detail), 32);
+	put_text(l, "what", rec);
+	if (rec->n < 0)
+		return;
+	snprintf(blame, sizeof(blame), "rank %d", (int)rec->n);
+	drill_line_text(l, "blame", blame, sizeof(blame));
 }
 
-static void fill(json_t *e, const struct faultdrill_record *rec)
+static void put(struct drill_line *l, const struct faultdrill_record *rec)
 {
 	switch (rec->kind) {
 	case FAULTDRILL_STEP_END:
-		fill_step_end(e, rec);
+		put_step_end(l, rec);
 		break;
 	case FAULTDRILL_PHASE_BEGIN:
 	case FAULTDRILL_PHASE_END:
-		json_object_set_new(
-			e, "phase",
-			json_string(NAME_OF(phase_names, rec->detail)));
+		drill_line_text(l, "phase", NAME_OF(phase_names, rec->detail),
+				32);
 		break;
 	case FAULTDRILL_CKPT_WRITING:
-		json_object_set_new(e, "bytes", json_integer(rec->a));
+		drill_line_int(l, "bytes", rec->a);
 		/* fall through */
 	case FAULTDRILL_RESTORE_READING:
-		set_text(e, "tier", rec);
-		set_step(e, rec);
+		put_text(l, "tier", rec);
+		put_step(l, rec);
 		break;
 	case FAULTDRILL_CKPT_FAILED:
-		set_text(e, "reason", rec);
-		set_step(e, rec);
+		put_text(l, "reason", rec);
+		put_step(l, rec);
 		break;
 	case FAULTDRILL_STATE:
-		fill_state(e, rec);
+		put_state(l, rec);
 		break;
 	case FAULTDRILL_SYMPTOM:
-		set_text(e, "what", rec);
+		put_text(l, "what", rec);
 		break;
 	case FAULTDRILL_DETECTED:
-		fill_detected(e, rec);
+		put_detected(l, rec);
 		break;
 	case FAULTDRILL_SAMPLE:
-		set_text(e, "metric", rec);
-		json_object_set_new(e, "value", number(rec->f));
+		put_text(l, "metric", rec);
+		drill_line_number(l, "value", rec->f);
 		break;
 	default:
-		set_step(e, rec);
+		put_step(l, rec);
 	}
 }
 
@@ -212,21 +201,20 @@ static void stop_watch(struct rank *r)
 
 static void tell_end(struct rank *r, int status, bool known)
 {
-	json_t *e = new_event(r, "rank.end", r->end_ns);
+	struct drill_line l;
 
+	begin(&l, r, "rank.end", r->end_ns);
 	if (r->process.pid)
-		json_object_set_new(e, "pid", json_integer(r->process.pid));
+		drill_line_int(&l, "pid", r->process.pid);
 	if (known && WIFSIGNALED(status))
-		json_object_set_new(e, "signal",
-				    json_integer(WTERMSIG(status)));
+		drill_line_int(&l, "signal", WTERMSIG(status));
 	else if (known)
-		json_object_set_new(e, "code",
-				    json_integer(WEXITSTATUS(status)));
+		drill_line_int(&l, "code", WEXITSTATUS(status));
 	else if (r->has_code)
-		json_object_set_new(e, "code", json_integer(r->code));
+		drill_line_int(&l, "code", r->code);
 	r->ended = true;
 	stop_watch(r);
-	agent_event(r->agent, e);
+	agent_line(r->agent, &l);
 	drill_process_close(&r->process);
 	faultdrill_ring_unmap(r->ring); /* a dead process writes no more */
 	r->ring = NULL;
@@ -283,7 +271,7 @@ static void resolve(struct rank *r)
 
 static void on_begin(struct rank *r, int64_t t_ns)
 {
-	json_t *e;
+	struct drill_line l;
 
 	r->rank = r->ring->rank;
 	r->slot = r->ring->slot;
@@ -293,17 +281,16 @@ static void on_begin(struct rank *r, int64_t t_ns)
 	if (r->attempt > r->agent->attempt)
 		r->agent->attempt = r->attempt;
 	fire_start(r->agent);
-	e = new_event(r, "rank.begin", t_ns);
-	json_object_set_new(e, "pid",
-			    json_integer(r->process.pid ? r->process.pid
-							: r->ring->pid));
-	agent_event(r->agent, e);
+	begin(&l, r, "rank.begin", t_ns);
+	drill_line_int(&l, "pid",
+		       r->process.pid ? r->process.pid : r->ring->pid);
+	agent_line(r->agent, &l);
 	fire_rank_begin(r->agent, r);
 }
 
 static void on_record(struct rank *r, const struct faultdrill_record *rec)
 {
-	json_t *e;
+	struct drill_line l;
 
 	if (rec->kind == FAULTDRILL_RANK_BEGIN) {
 		if (!r->begun)
@@ -317,11 +304,11 @@ static void on_record(struct rank *r, const struct faultdrill_record *rec)
 	}
 	if (rec->kind > FAULTDRILL_RANK_END || !event_names[rec->kind])
 		return;
-	e = new_event(r, event_names[rec->kind], rec->t_ns);
-	fill(e, rec);
+	begin(&l, r, event_names[rec->kind], rec->t_ns);
+	put(&l, rec);
 	if (rec->kind == FAULTDRILL_STEP_BEGIN)
 		r->step = rec->step;
-	agent_event(r->agent, e);
+	agent_line(r->agent, &l);
 	if (rec->kind == FAULTDRILL_STEP_BEGIN) {
 		fault_step(r->agent, r, rec->step);
 		fire_step(r->agent, r, rec->step, rec->t_ns);
@@ -332,6 +319,7 @@ static void on_record(struct rank *r, const struct faultdrill_record *rec)
 static void check_ring(struct rank *r, int rc)
 {
 	uint64_t lost = FAULTDRILL_LOAD(&r->ring->lost);
+	struct drill_line l;
 	char text[128];
 
 	if (rc < 0 && !r->broken) {
@@ -341,12 +329,10 @@ static void check_ring(struct rank *r, int rc)
 		agent_error(r->agent, text);
 	}
 	if (lost != r->lost) {
-		agent_event(r->agent,
-			    json_pack("{s:s,s:I,s:i,s:i,s:s,s:I}", "kind",
-				      "sample", "h_ns",
-				      (json_int_t)agent_now(), "attempt",
-				      r->attempt, "rank", r->rank, "metric",
-				      "ring.lost", "value", (json_int_t)lost));
+		begin(&l, r, "sample", agent_now());
+		drill_line_text(&l, "metric", "ring.lost", 16);
+		drill_line_int(&l, "value", lost);
+		agent_line(r->agent, &l);
 		r->lost = lost;
 	}
 }
@@ -503,7 +489,8 @@ int ranks_begin(struct agent *a, struct drill_err *err)
 		return rc;
 	a->hooked = true;
 	a->tick.data = a;
-	a->tick_ms = fire_listens(a) ? SOON_MS : TICK_MS;
+	a->listens = fire_listens(a);
+	a->tick_ms = a->listens ? SOON_MS : TICK_MS;
 	uv_timer_start(&a->tick, on_tick, a->tick_ms, a->tick_ms);
 	look(a);
 	return 0;

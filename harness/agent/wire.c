@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "agent.h"
+#include "line.h"
 
 #include "harness/core/clock.h"
 
@@ -70,16 +71,10 @@ void agent_flush(struct agent *a)
 }
 
 /* Many small frames become one write: a step of two ranks is a dozen events. */
-void agent_send(struct agent *a, json_t *msg)
+static void append(struct agent *a, const char *bytes, size_t n)
 {
-	char *bytes = NULL, *room;
-	size_t n = 0;
+	char *room;
 
-	if (msg)
-		bytes = drill_frame_encode(msg, &n, NULL);
-	json_decref(msg);
-	if (!bytes)
-		return;
 	if (a->n_ready + n > a->ready_room) {
 		room = realloc(a->ready, a->n_ready + n + 4096);
 		if (!room)
@@ -89,7 +84,44 @@ void agent_send(struct agent *a, json_t *msg)
 	}
 	memcpy(a->ready + a->n_ready, bytes, n);
 	a->n_ready += n;
+}
+
+void agent_send(struct agent *a, json_t *msg)
+{
+	char *bytes = NULL;
+	size_t n = 0;
+
+	if (msg)
+		bytes = drill_frame_encode(msg, &n, NULL);
+	json_decref(msg);
+	if (bytes)
+		append(a, bytes, n);
 	free(bytes);
+}
+
+void agent_line(struct agent *a, struct drill_line *l)
+{
+	static const char head[] = "{\"kind\":\"event\",\"event\":";
+	unsigned char size[4];
+	json_t *event;
+	size_t n;
+
+	drill_line_end(l);
+	n = sizeof(head) - 1 + l->n + 1;
+	size[0] = n >> 24;
+	size[1] = n >> 16;
+	size[2] = n >> 8;
+	size[3] = n;
+	append(a, (char *)size, sizeof(size));
+	append(a, head, sizeof(head) - 1);
+	append(a, l->text, l->n);
+	append(a, "}", 1);
+	if (!a->listens)
+		return;
+	event = json_loadb(l->text, l->n, 0, NULL);
+	if (event)
+		fire_event(a, event);
+	json_decref(event);
 }
 
 void agent_event(struct agent *a, json_t *event)

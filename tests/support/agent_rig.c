@@ -31,7 +31,7 @@ static void must(bool ok, const char *what)
 {
 	if (ok)
 		return;
-	perror(what);
+	perror(what ? what : "rig");
 	abort();
 }
 
@@ -47,7 +47,8 @@ void rig_init(struct rig *g)
 {
 	memset(g, 0, sizeof(*g));
 	snprintf(g->dir, sizeof(g->dir), "/tmp/drill-test-XXXXXX");
-	must(mkdtemp(g->dir) != NULL, "mkdtemp");
+	if (!mkdtemp(g->dir))
+		abort();
 	snprintf(g->state, sizeof(g->state), "%s/state", g->dir);
 	snprintf(g->trial, sizeof(g->trial), "%s/trial", g->dir);
 	/* A host of its own, or tests that run at once would meet its lock. */
