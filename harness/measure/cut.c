@@ -10,6 +10,44 @@
 /* Work is a sum of shares of 1/n: this close to a whole step is that step. */
 #define WORK_EPS 1e-6
 
+static int by_step(const void *a, const void *b)
+{
+	const struct cut_row *x = a, *y = b;
+
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+/* A row for each step that the baseline kept. */
+int drill_cut_make(struct trial *t)
+{
+	struct cut_row *row;
+	size_t g, i;
+
+	for (g = 0; g < t->gen.n; g++)
+		for (i = 0; i < t->gen.v[g].step.n; i++) {
+			const struct gstep *s = &t->gen.v[g].step.v[i];
+
+			if (s->discarded_by >= 0 || !s->ended)
+				continue;
+			row = VEC_PUSH(&t->cut);
+			if (!row)
+				return -ENOMEM;
+			row->step = s->step;
+		}
+	if (t->cut.n)
+		qsort(t->cut.v, t->cut.n, sizeof(*t->cut.v), by_step);
+	return 0;
+}
+
+struct cut_row *drill_cut_row(const struct trial *t, int64_t step)
+{
+	const struct cut_row key = {.step = step};
+
+	if (!t->cut.n)
+		return NULL;
+	return bsearch(&key, t->cut.v, t->cut.n, sizeof(key), by_step);
+}
+
 struct paid {
 	double by_cat[NCATS], total, drift;
 };

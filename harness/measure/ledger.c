@@ -267,35 +267,6 @@ static void enter_slot(struct book *k)
 		enter_absent(k, at, t->j1, (int)t->gen.n - 1);
 }
 
-static int by_cut_step(const void *a, const void *b)
-{
-	const struct cut_row *x = a, *y = b;
-
-	return (x->step > y->step) - (x->step < y->step);
-}
-
-/* A row for each step that the baseline kept. */
-static int make_cut(struct trial *t)
-{
-	struct cut_row *row;
-	size_t g, i;
-
-	for (g = 0; g < t->gen.n; g++)
-		for (i = 0; i < t->gen.v[g].step.n; i++) {
-			const struct gstep *s = &t->gen.v[g].step.v[i];
-
-			if (s->discarded_by >= 0 || !s->ended)
-				continue;
-			row = VEC_PUSH(&t->cut);
-			if (!row)
-				return -ENOMEM;
-			row->step = s->step;
-		}
-	if (t->cut.n)
-		qsort(t->cut.v, t->cut.n, sizeof(*t->cut.v), by_cut_step);
-	return 0;
-}
-
 static double released_in(const struct trial *t, const struct slot *s)
 {
 	double sum = 0;
@@ -350,7 +321,7 @@ int drill_ledger(struct trial *t, const struct baseline *b, struct drill_err *er
 	t->j1 = fmax(t->j1, t->j0);
 	t->wall = t->j1 - t->j0;
 	if (t->role == ROLE_BASELINE)
-		r = make_cut(t);
+		r = drill_cut_make(t);
 	for (s = 0; !r && s < t->n; s++) {
 		t->queued += released_in(t, &t->slot[s]);
 		r = write_slot(t, b, s);

@@ -2,13 +2,14 @@
  * SPDX-License-Identifier: MIT
  *
  * Filled in this order, each from what stands before it:
- *   trial.c     what the events say         slot, gen, exec, leaf, mark
- *   kept.c      which steps count           gstep.{complete, useful, discarded}
- *   baseline.c  what a step should take     baseline
- *   ledger.c    every instant's category    piece, ledger, work, drift
- *   cut.c       what the baseline paid      cut
- *   cause.c, incident.c  who caused what    incident, gen.cause
- *   lost.c      who pays                    incident.lost
+ *   events.c trial.c job.c  what the events say  slot gen exec leaf mark
+ *   kept.c             which steps count         gstep.complete .useful ...
+ *   baseline.c allow.c what a step should take   baseline, gstep.a .h
+ *   ledger.c window.c  every instant's category  piece ledger work drift
+ *   cut.c              what the baseline paid    cut, paid
+ *   incident.c marks.c cause.c instant.c natural.c
+ *                      who caused what, when     incident, gen.cause
+ *   lost.c             who pays                  incident.lost
  * Strings are borrowed from the events. Times are t_s; NAN means "not there".
  */
 #ifndef DRILL_MEASURE_MODEL_H
@@ -326,7 +327,16 @@ struct measure {
 	int n_null, n_base;
 };
 
-/* trial.c */
+/* trial.c: one event on its way to its trial, then all of a trial */
+struct ref {
+	double t;
+	json_t *o;
+	size_t line;
+};
+int drill_trial_read(struct trial *t, const struct ref *ref, size_t n,
+		     struct drill_err *err);
+
+/* events.c */
 int drill_measure_read(struct measure *m, json_t *events, struct drill_err *err);
 void drill_measure_done(struct measure *m);
 struct gstep *drill_gstep(struct gen *g, int64_t step);
@@ -375,7 +385,9 @@ int drill_ledger(struct trial *t, const struct baseline *b, struct drill_err *er
 /* The range of @s's executions in generation @g: [*first, *last). */
 void drill_exec_range(const struct slot *s, int g, size_t *first, size_t *last);
 
-/* cut.c */
+/* cut.c: rows are made before the ledger is, which fills them */
+int drill_cut_make(struct trial *t);
+struct cut_row *drill_cut_row(const struct trial *t, int64_t step);
 int drill_paid(struct measure *m, struct trial *t, struct drill_err *err);
 
 /* marks.c, cause.c, instant.c: with only what happened up to @horizon known.

@@ -3,8 +3,6 @@
  */
 #include "ledger.h"
 
-#include <stdlib.h>
-
 static bool same_piece(const struct piece *a, const struct piece *b)
 {
 	return a->slot == b->slot && a->cat == b->cat && a->why == b->why &&
@@ -187,23 +185,12 @@ static double tail_ckpt(const struct book *k, const struct exec *e, double to)
 	return drill_phases(k->slot, to, k->t->j1).ckpt;
 }
 
-static int by_cut_step(const void *a, const void *b)
-{
-	const struct cut_row *x = a, *y = b;
-
-	return (x->step > y->step) - (x->step < y->step);
-}
-
 /* From here to the end of the window everything belongs to that row. */
 static void open_row(struct book *k, int64_t step, double drift)
 {
-	const struct cut_row key = {.step = step};
 	int c;
 
-	if (!k->t->cut.n)
-		return;
-	k->row = bsearch(&key, k->t->cut.v, k->t->cut.n, sizeof(key),
-			 by_cut_step);
+	k->row = drill_cut_row(k->t, step);
 	for (c = 0; k->row && c < NCATS; c++) {
 		k->row->before[c] += k->pending[c];
 		k->pending[c] = 0;
