@@ -91,7 +91,7 @@ static void start(const char *program, const char *args, bool rings)
 		 "%s LD_PRELOAD=%s FAULTDRILL_HOST=h0 FAULTDRILL_ATTEMPT=1 "
 		 "FAULTDRILL_SLOT=$OMPI_COMM_WORLD_RANK exec %s/%s %s' "
 		 ">%s 2>&1", RANKS,
-		 rings ? "FAULTDRILL_RING=$R$OMPI_COMM_WORLD_RANK.ring" : "",
+		 rings ? "FAULTDRILL_RING=$R/$OMPI_COMM_WORLD_RANK.ring" : "",
 		 hook, programs, program, args, out_path);
 	job = fork();
 	ck_assert_int_ge(job, 0);
