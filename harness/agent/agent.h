@@ -63,6 +63,7 @@ struct target {
 	struct drill_trigger trigger;
 	uv_timer_t *due; /* a firing that is to come */
 	int64_t due_point;
+	bool missed; /* `time`: it was due and the target not there yet */
 	struct drill_hook_armed hold; /* where a collective is to be held */
 	bool hold_armed;
 	int64_t hold_step;

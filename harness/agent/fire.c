@@ -146,6 +146,7 @@ static void on_due(uv_timer_t *timer)
 				     (now - t->last_ns) * 1e-9);
 		t->last_ns = now;
 	}
+	t->missed = !is_here(a, t) && t->trigger.at->on == DRILL_ON_TIME;
 	if (is_here(a, t) &&
 	    drill_trigger_may(&t->trigger, t->due_point, a->attempt))
 		fault_fire(a, t, t->due_point, now, evidence, NULL, false);
@@ -250,6 +251,14 @@ void fire_arm(struct agent *a, struct rank *r)
 		arm_ring(a, r);
 }
 
+/* Its time came before its target did: it fires when that is there. */
+static void fire_late(struct agent *a, struct target *t)
+{
+	t->missed = false;
+	if (drill_trigger_may(&t->trigger, t->due_point, a->attempt))
+		fault_fire(a, t, t->due_point, agent_now(), NULL, NULL, false);
+}
+
 void fire_rank_begin(struct agent *a, struct rank *r)
 {
 	struct target *t;
@@ -264,6 +273,8 @@ void fire_rank_begin(struct agent *a, struct rank *r)
 				arm_hook(a, t, r);
 			if (t->rank == r->rank && t->active)
 				fault_follow(a, t);
+			if (t->rank == r->rank && t->missed)
+				fire_late(a, t);
 		}
 }
 
