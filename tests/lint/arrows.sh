@@ -14,7 +14,7 @@ harness/measure	harness/core
 reports		harness/core harness/measure
 harness/engine	harness/core harness/agent injectors harness/lab harness/measure reports/reporter.h
 harness/lua	harness/core injectors harness/lab harness/engine
-harness/cli	harness injectors reports
+harness/cli	harness injectors reports workloads/include
 workloads	harness/core workloads
 '
 
