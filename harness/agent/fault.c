@@ -262,6 +262,10 @@ static void in_force(struct agent *a, struct instance *i, int64_t t_ns,
 	if (injector(i)->survives == DRILL_SURVIVES_NOTHING) {
 		drill_record_end(i->record, DRILL_RECORD_CLOSED, "irreversible",
 				 NULL);
+		/* One act: it was over as soon as it had happened. */
+		e = new_event(i, "fault.reverted", t_ns, u_ns);
+		json_object_set_new(e, "state", json_string("irreversible"));
+		agent_event(a, e);
 		tell_state(a, i, "irreversible", "");
 		i->target->until_ns = 0;
 		free_instance(a, i);
