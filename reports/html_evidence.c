@@ -186,7 +186,7 @@ static void ending(struct proof *p, json_t *inc)
 	if (!strcmp(state, "irreversible") || (json_is_string(reverted) &&
 	    !strcmp(json_string_value(reverted), "irreversible"))) {
 		text = "one act: nothing was held, nothing to revert";
-	} else if (!strcmp(state, "dirty") || json_is_false(reverted)) {
+	} else if (!strcmp(state, "dirty")) {
 		o = DRILL_DIRTY;
 		text = "not proved gone";
 	} else if (!p->event[AFTER]) {

@@ -31,9 +31,9 @@ static double used_by(const struct drill_expect *e, double v)
 /* The value of the trial shown; the drill's own without one. */
 static json_t *shown_value(struct html *h, const struct drill_expect *e)
 {
-	json_t *v = json_array_get(e->per_trial, (size_t)h->ordinal);
+	json_t *v = drill_expect_in(h->run, e, h->shown, NULL);
 
-	return v && !json_is_null(v) ? v : e->value;
+	return v ? v : e->value;
 }
 
 static void margin(struct html *h, const struct drill_expect *e)
@@ -77,7 +77,9 @@ static void dots(struct html *h, const struct drill_expect *e,
 {
 	json_t *v;
 	size_t i, n = json_array_size(e->per_trial);
+	int shown;
 
+	drill_expect_in(h->run, e, h->shown, &shown);
 	put(h, "<svg width=\"100%%\" height=\"30\" role=\"img\" aria-label=\"one "
 	    "dot a trial, on the scale of the limit\"><line class=\"grid\" "
 	    "x1=\"0\" x2=\"100%%\" y1=\"25\" y2=\"25\"/><line class=\"lim\" "
@@ -98,7 +100,7 @@ static void dots(struct html *h, const struct drill_expect *e,
 			continue;
 		put(h, "<circle class=\"dot%s\" cx=\"%s\" cy=\"%.1f\" r=\"2.4\"/>",
 		    miss ? " miss" : "", x, height(i, n));
-		if ((int)i == h->ordinal && n > 1)
+		if ((int)i == shown && n > 1)
 			put(h, "<circle class=\"ring\" cx=\"%s\" cy=\"%.1f\" "
 			    "r=\"5\"/>", x, height(i, n));
 		if (used > SCALE)
@@ -114,7 +116,9 @@ static void marks(struct html *h, const struct drill_expect *e)
 	json_t *v;
 	size_t i, n = json_array_size(e->per_trial);
 	double apart = n > 12 ? 200.0 / (double)n : 18;
+	int shown;
 
+	drill_expect_in(h->run, e, h->shown, &shown);
 	put(h, "<svg width=\"100%%\" height=\"24\" role=\"img\" aria-label=\"one "
 	    "mark a trial\">");
 	json_array_foreach (e->per_trial, i, v) {
@@ -128,7 +132,7 @@ static void marks(struct html *h, const struct drill_expect *e)
 			put(h, "<circle class=\"%s\" cx=\"%.1f\" cy=\"12\" "
 			    "r=\"3\"/>", held == DRILL_HELD_YES ? "dot"
 			    : "dev off", x);
-		if ((int)i == h->ordinal && n > 1)
+		if ((int)i == shown && n > 1)
 			put(h, "<circle class=\"ring\" cx=\"%.1f\" cy=\"12\" "
 			    "r=\"6\"/>", x);
 	}
@@ -224,7 +228,7 @@ static void value_cells(struct html *h, const struct drill_expect *e)
 		put(h, "<td class=\"n\"><b>%s</b></td><td class=\"unit\">%s</td>",
 		    num(h, e->val, -1), isinf(e->val) ? "" : esc(h, unit));
 	else
-		put(h, "<td class=\"wrap\" colspan=\"2\"><b>%s</b></td>",
+		put(h, "<td class=\"text\" colspan=\"2\"><b>%s</b></td>",
 		    *value ? esc(h, value) : "unknown");
 }
 

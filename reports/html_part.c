@@ -53,9 +53,9 @@ const char *drill_html_esc(struct html *h, const char *text)
 
 const char *drill_html_num(struct html *h, double v, int digits)
 {
-	char *s = keep(h, DRILL_NUM);
+	char text[DRILL_NUM];
 
-	return s ? drill_num_print(s, v, digits) : "";
+	return drill_html_esc(h, drill_num_print(text, v, digits)); /* "<0.001" */
 }
 
 const char *drill_html_text(struct html *h, const char *fmt, ...)
@@ -179,9 +179,8 @@ enum drill_outcome drill_html_incident_outcome(struct html *h, json_t *inc)
 
 		if (strncmp(e->metric, fault, n) || e->metric[n] != '.')
 			continue;
-		held = e->per_trial ? drill_expect_held(e,
-			json_array_get(e->per_trial, (size_t)h->ordinal))
-				    : e->held;
+		held = e->per_trial ? drill_expect_held(e, drill_expect_in(
+			h->run, e, h->shown, NULL)) : e->held;
 		word = drill_outcome_worse(word, held == DRILL_HELD_NO
 			? DRILL_FAIL : held == DRILL_HELD_UNKNOWN
 			? DRILL_INCONCLUSIVE : DRILL_PASS);

@@ -111,13 +111,25 @@ static bool late(struct html *h, struct strip *s, int col)
 	return e && !isnan(e->lim) && s->at[col] >= e->lim && *e->op == '<';
 }
 
+/* Before or after cannot be told within the uncertainty: then at most. */
+static const char *when(struct html *h, struct strip *s, int col)
+{
+	double hi = drill_look_num(s->inc, "time_to_detect_hi_s");
+
+	if (col == EFFECTIVE)
+		return num(h, s->te - h->begin, 2);
+	if (col == DETECTED && isfinite(hi) && !strcmp("undecidable",
+	    drill_look_text(s->inc, "detect_order", "")))
+		return drill_html_text(h, "\u2264\u2009%s", num(h, hi, -1));
+	return drill_html_text(h, "+%s", num(h, s->at[col], -1));
+}
+
 static void column(struct html *h, struct strip *s, int col, int prev)
 {
-	put(h, "<li%s><span class=\"nm\">%s</span><span class=\"at\">%s%s&thinsp;s"
+	put(h, "<li%s><span class=\"nm\">%s</span><span class=\"at\">%s&thinsp;s"
 	    "</span><span class=\"by\">%s</span>", late(h, s, col)
-	    ? " class=\"hi\"" : "", columns[col][1], col == EFFECTIVE ? "" : "+",
-	    num(h, col == EFFECTIVE ? s->te - h->begin : s->at[col],
-		col == EFFECTIVE ? 2 : -1), note(h, s, col));
+	    ? " class=\"hi\"" : "", columns[col][1], when(h, s, col),
+	    note(h, s, col));
 	if (prev >= 0)
 		put(h, "<span class=\"gap\" style=\"left:%d%%;width:%d%%\">"
 		    "<span>%s&thinsp;s</span></span>", 50 - 100 * (col - prev),

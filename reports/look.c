@@ -120,6 +120,8 @@ static const char *format(char buf[DRILL_NUM], double v, int digits,
 		return strcpy(buf, "");
 	if (isinf(v))
 		return strcpy(buf, "never");
+	if (digits < 0 && fabs(v) > 0 && fabs(v) < 0.0005)
+		return strcpy(buf, v > 0 ? "<0.001" : "0.000");
 	if (fabs(v) >= 1e15) {
 		snprintf(buf, DRILL_NUM, "%.3e", v);
 		return buf;

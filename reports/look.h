@@ -34,7 +34,7 @@ const char *drill_target_text(json_t *incident, char *buf, size_t size);
 /* The one function that formats a number: @digits after the point, thousands
  * in groups, "never" for infinity, no "-0". In print, groups are parted by a
  * thin space and the minus is a true one; plain is ASCII without groups.
- * -1 digits: three significant ones. Returns @buf. */
+ * -1 digits: three significant ones, "<0.001" for less. Returns @buf. */
 #define DRILL_NUM 48
 const char *drill_num_print(char buf[DRILL_NUM], double v, int digits);
 const char *drill_num_plain(char buf[DRILL_NUM], double v, int digits);

@@ -146,6 +146,19 @@ struct drill_expect *drill_expects(json_t *run, size_t *ret_n)
 	return e;
 }
 
+json_t *drill_expect_in(json_t *run, const struct drill_expect *e, int trial,
+			int *ret_index)
+{
+	size_t n = json_array_size(e->per_trial);
+	int at = n == drill_look_size(run, "trials")
+		? trial : drill_trial_ordinal(run, trial);
+	json_t *v = json_array_get(e->per_trial, (size_t)at);
+
+	if (ret_index)
+		*ret_index = at;
+	return json_is_null(v) ? NULL : v;
+}
+
 enum drill_held drill_expect_held(const struct drill_expect *e, json_t *value)
 {
 	double v = drill_value_num(value);
@@ -159,7 +172,10 @@ enum drill_held drill_expect_held(const struct drill_expect *e, json_t *value)
 	if (!strcmp(e->op, "==") && json_is_string(value) &&
 	    json_is_string(e->limit) && json_equal(value, e->limit))
 		return DRILL_HELD_YES;
-	/* "target", "is", "in": the row's word stands where trials agree. */
+	if (!strcmp(e->op, "is") && json_is_string(e->limit) &&
+	    !strcmp(json_string_value(e->limit), "finite") && !isnan(v))
+		return isfinite(v) ? DRILL_HELD_YES : DRILL_HELD_NO;
+	/* "target", "in": the row's word stands where trials agree. */
 	if (json_equal(value, e->value))
 		return e->held;
 	return e->held == DRILL_HELD_NO ? DRILL_HELD_YES : DRILL_HELD_UNKNOWN;
@@ -190,14 +206,14 @@ int drill_trials_of(json_t *run, const char *role)
 }
 
 /* How far a fault trial is beyond the limits: the largest share used. */
-static double trial_used(json_t *run, int ordinal)
+static double trial_used(json_t *run, int trial)
 {
 	double worst = 0;
 	size_t n, i;
 	struct drill_expect *e = drill_expects(run, &n);
 
 	for (i = 0; e && i < n; i++) {
-		json_t *v = json_array_get(e[i].per_trial, (size_t)ordinal);
+		json_t *v = drill_expect_in(run, &e[i], trial, NULL);
 		double u = used(&e[i], drill_value_num(v));
 
 		if (u > worst)
@@ -218,8 +234,7 @@ static bool worse(json_t *run, int i, int best)
 
 	if (a != b)
 		return drill_outcome_worse(a, b) == a;
-	return trial_used(run, drill_trial_ordinal(run, i)) >
-	       trial_used(run, drill_trial_ordinal(run, best));
+	return trial_used(run, i) > trial_used(run, best);
 }
 
 int drill_trial_shown(const struct drill_report *report)

@@ -26,6 +26,11 @@ enum drill_outcome drill_trial_outcome(json_t *trial);
  * then undecided, then held by how close. Yours: free. */
 struct drill_expect *drill_expects(json_t *run, size_t *ret_n);
 
+/* The row's value in trial @trial of trials[]: per_trial counts the fault
+ * trials, or all of them when it has one for each. NULL: none. */
+json_t *drill_expect_in(json_t *run, const struct drill_expect *e, int trial,
+			int *ret_index);
+
 /* Did this value hold by itself? For the dots of single trials. */
 enum drill_held drill_expect_held(const struct drill_expect *e, json_t *value);
 

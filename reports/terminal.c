@@ -118,13 +118,17 @@ static void time_text(json_t *inc, const char *what, char *buf, size_t size)
 {
 	char key[64], num[DRILL_NUM];
 	const char *why;
-	double v;
+	double hi = drill_look_num(inc, "time_to_detect_hi_s"), v;
 
 	snprintf(key, sizeof(key), "time_to_%s_s", what);
 	v = drill_look_num(inc, key);
 	snprintf(key, sizeof(key), "time_to_%s_why", what);
 	why = drill_look_text(inc, key, "never");
-	if (isfinite(v))
+	if (!strcmp(what, "detect") && isfinite(hi) &&
+	    !strcmp(drill_look_text(inc, "detect_order", ""), "undecidable"))
+		snprintf(buf, size, "within %s s",
+			 drill_num_plain(num, hi, -1));
+	else if (isfinite(v))
 		snprintf(buf, size, "after %s s",
 			 drill_num_plain(num, v, -1));
 	else if (!strcmp(why, "not_applicable"))
@@ -145,10 +149,11 @@ static void noticed(FILE *to, json_t *inc)
 
 	time_text(inc, "detect", t, sizeof(t));
 	if (control(inc))
-		snprintf(text, sizeof(text), "%s", strncmp(t, "after", 5)
-			 ? "by nobody: there was nothing to notice"
-			 : "though there was nothing to notice");
-	else if (strncmp(t, "after", 5) == 0)
+		snprintf(text, sizeof(text), "%s",
+			 drill_look(inc, "time_to_detect_s")
+			 ? "though there was nothing to notice"
+			 : "by nobody: there was nothing to notice");
+	else if (isfinite(drill_look_num(inc, "time_to_detect_s")))
 		snprintf(text, sizeof(text), "%-16s by %s", t,
 			 drill_look_text(inc, "detected_by", "unknown"));
 	else if (isfinite(lower))
