@@ -13,7 +13,8 @@
 #define ROUNDS 12
 
 /* A trial with more is no drill. */
-#define EFFECTS_MAX 10000
+#define EFFECTS_MAX 2000
+#define MARKS_MAX 50000
 
 static int add_steady(void *ctx, struct step_values *v)
 {
@@ -251,10 +252,11 @@ int drill_incidents(struct trial *t, struct drill_err *err)
 	size_t k;
 	int r;
 
-	if (t->effective.n > EFFECTS_MAX)
+	if (t->effective.n > EFFECTS_MAX || t->mark.n > MARKS_MAX)
 		return drill_err_set(err, -E2BIG, MEASURE_WHO,
-				     "trial %d: %zu effects are too many",
-				     t->id, t->effective.n);
+				     "trial %d: %zu effects in %zu events of "
+				     "faults are too many", t->id,
+				     t->effective.n, t->mark.n);
 	r = drill_each_step(t, add_steady, t, err);
 	for (k = 0; !r && k < t->mark.n; k++)
 		if (t->mark.v[k].kind == MARK_EFFECTIVE)

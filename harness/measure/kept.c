@@ -117,6 +117,15 @@ static void discard_rolled_back(struct trial *t, const struct later *l, int g)
 	}
 }
 
+/* A job that began with the fresh state restored nothing: what it committed
+ * since then is there. */
+static int64_t surviving_state(const struct trial *t, const struct gen *last)
+{
+	if (last->restore_step > 0)
+		return last->restore_step;
+	return last->restore_step < 0 ? t->committed : last->committed;
+}
+
 /* When the trial ends and nobody can go on, only the surviving state counts. */
 static void discard_at_end(struct trial *t)
 {
@@ -127,7 +136,7 @@ static void discard_at_end(struct trial *t)
 	if (!last || last->closing == CLOSE_DONE ||
 	    (last->closing == CLOSE_OPEN && last->step.n))
 		return;
-	survives = last->restore_step >= 0 ? last->restore_step : t->committed;
+	survives = surviving_state(t, last);
 	for (g = 0; g < t->gen.n; g++)
 		for (i = 0; i < t->gen.v[g].step.n; i++) {
 			struct gstep *s = &t->gen.v[g].step.v[i];

@@ -134,6 +134,7 @@ struct gen {
 	double broken_from;  /* earliest b of its broken windows */
 	double *slot_stop;   /* CLOSE_IN_JOB: of each slot, ours */
 	int64_t restore_step, resume_step; /* -1: none */
+	int64_t committed;   /* largest step committed in it, 0: none */
 	VEC(struct gstep) step;
 	enum closing closing;
 	int attempt;

@@ -159,13 +159,18 @@ static int on_phase(struct reader *r, int begins, struct drill_err *err)
 
 static int on_committed(struct reader *r, int arg, struct drill_err *err)
 {
+	struct gen *g;
 	int64_t step = 0;
 	int e = get_step(r, &step, err);
 
 	(void)arg;
-	if (!e && step > r->t->committed)
+	if (e)
+		return e;
+	g = &r->t->gen.v[r->job.gen];
+	g->committed = step > g->committed ? step : g->committed;
+	if (step > r->t->committed)
 		r->t->committed = step;
-	return e;
+	return 0;
 }
 
 static int on_restored(struct reader *r, int arg, struct drill_err *err)

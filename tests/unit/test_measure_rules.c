@@ -220,7 +220,6 @@ START_TEST(a_fault_that_never_took_effect_proves_nothing)
 }
 END_TEST
 
-/* As above the job stops, and a rank's end says why: not by our doing. */
 START_TEST(a_rank_that_dies_on_its_own_is_a_natural_incident)
 {
 	json_t *got;
@@ -479,6 +478,66 @@ START_TEST(the_same_fault_after_steady_is_another_incident)
 }
 END_TEST
 
+/* Two steps at full speed are not enough, and one slow one begins anew. */
+START_TEST(three_steps_in_a_row_make_a_job_steady)
+{
+	json_t *got;
+	double t, third;
+
+	events = json_array();
+	whole_job(0, "baseline", 0, 1);
+	begin_job(1, "fault", 100, 2);
+	t = run_steps(1, 101, 1, 10, 1, "main", 2);
+	add(t, "fault.effective", "{\"fault\":\"f\"}");
+	t = run_steps(1, t, 11, 12, 2, "main", 2);
+	t = run_steps(1, t, 13, 14, 1, "main", 2);
+	third = run_steps(1, t, 15, 15, 2, "main", 2);
+	end_job(1, run_steps(1, third, 16, 30, 1, "main", 2));
+	got = measure_all();
+	ck_assert_double_eq_tol(NUMBER("incidents.0.instants.steady.t_s"), third,
+				TOL);
+	ck_assert_double_eq_tol(NUMBER("incidents.0.lost_compute_rank_s"), 6, TOL);
+	json_decref(got);
+}
+END_TEST
+
+/* The reading that shows the effect may come after the process is gone. */
+START_TEST(a_dead_process_stalls_from_its_death)
+{
+	json_t *got;
+
+	load("01-restart");
+	drop("rank.end");
+	add(117.5, "rank.end", "{\"attempt\":1,\"rank\":3,\"signal\":9}");
+	got = measure_all();
+	ck_assert_double_eq_tol(NUMBER("ledger.stalled"), 5.7, TOL / 4);
+	ck_assert_double_eq_tol(NUMBER("ledger.redone"), 21.5, TOL / 4);
+	json_decref(got);
+}
+END_TEST
+
+/* It gave up on its only attempt, and what it committed is there. */
+START_TEST(a_fresh_start_is_no_restore)
+{
+	json_t *got;
+
+	events = json_array();
+	whole_job(0, "baseline", 0, 1);
+	begin_job(1, "fault", 100, 2);
+	add(100.5, "restore.done", "{\"attempt\":1,\"step\":0}");
+	run_steps(1, 101, 1, 15, 1, "main", 2);
+	add(111.5, "checkpoint.committed", "{\"attempt\":1,\"step\":10}");
+	add(116, "fault.effective", "{\"fault\":\"f\"}");
+	add(118, "attempt.end", "{\"attempt\":1,\"reason\":\"gave_up\"}");
+	got = measure_all();
+	ck_assert_double_eq_tol(NUMBER("work_steps"), 10, TOL);
+	ck_assert_double_eq_tol(NUMBER("ledger.useful"), 20, TOL);
+	ck_assert_double_eq_tol(NUMBER("ledger.redone"), 10, TOL);
+	ck_assert_double_eq_tol(NUMBER("ledger.stalled"), 4, TOL);
+	json_decref(got);
+}
+END_TEST
+
 /* Someone who books redone time as useful must be found out. */
 START_TEST(time_in_the_wrong_category_breaks_the_balance)
 {
@@ -532,6 +591,9 @@ int main(void)
 	tcase_add_test(tc, work_beyond_the_baselines_is_said);
 	tcase_add_loop_test(tc, a_step_begun_again_is_a_rollback, 0, 2);
 	tcase_add_test(tc, the_same_fault_after_steady_is_another_incident);
+	tcase_add_test(tc, three_steps_in_a_row_make_a_job_steady);
+	tcase_add_test(tc, a_dead_process_stalls_from_its_death);
+	tcase_add_test(tc, a_fresh_start_is_no_restore);
 	tcase_add_test(tc, time_in_the_wrong_category_breaks_the_balance);
 	suite_add_tcase(s, tc);
 	return drill_check_main(s);
