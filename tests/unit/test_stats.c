@@ -3,6 +3,7 @@
  */
 #include "check_main.h"
 #include "harness/measure/stats.h"
+#include "harness/measure/verdict.h"
 
 #include <errno.h>
 #include <math.h>
@@ -265,6 +266,30 @@ START_TEST(a_difference_of_means_is_covered)
 }
 END_TEST
 
+START_TEST(a_limit_inside_the_uncertainty_is_not_decided)
+{
+	struct drill_value v = {.v = 5, .lo = 4.9, .hi = 5.1, .known = true};
+	struct drill_value never = {.never = true}, none = {0};
+	struct drill_value na = {.not_applicable = true};
+
+	ck_assert_int_eq(drill_value_holds(&v, "<", 5.2), DRILL_HELD_YES);
+	ck_assert_int_eq(drill_value_holds(&v, "<", 5.1), DRILL_HELD_UNKNOWN);
+	ck_assert_int_eq(drill_value_holds(&v, "<", 4.95), DRILL_HELD_UNKNOWN);
+	ck_assert_int_eq(drill_value_holds(&v, "<", 4.9), DRILL_HELD_NO);
+	ck_assert_int_eq(drill_value_holds(&v, "<=", 5.1), DRILL_HELD_YES);
+	ck_assert_int_eq(drill_value_holds(&v, ">", 4), DRILL_HELD_YES);
+	ck_assert_int_eq(drill_value_holds(&v, ">=", 6), DRILL_HELD_NO);
+	ck_assert_int_eq(drill_value_holds(&v, "~", 6), DRILL_HELD_UNKNOWN);
+	ck_assert_int_eq(drill_value_holds(&never, "<", 1e12), DRILL_HELD_NO);
+	ck_assert_int_eq(drill_value_holds(&never, ">", 1e12), DRILL_HELD_YES);
+	ck_assert_int_eq(drill_value_holds(&none, "<", 1), DRILL_HELD_UNKNOWN);
+	ck_assert_int_eq(drill_value_holds(&na, "<", 0), DRILL_HELD_YES);
+	v.hi = INFINITY; /* seen only as "at least" */
+	ck_assert_int_eq(drill_value_holds(&v, "<", 4), DRILL_HELD_NO);
+	ck_assert_int_eq(drill_value_holds(&v, "<", 100), DRILL_HELD_UNKNOWN);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("stats");
@@ -279,6 +304,7 @@ int main(void)
 	tcase_add_test(tc, holm_steps_down);
 	tcase_add_test(tc, the_same_seed_gives_the_same_interval);
 	tcase_add_test(tc, equal_values_have_an_interval_of_no_width);
+	tcase_add_test(tc, a_limit_inside_the_uncertainty_is_not_decided);
 	suite_add_tcase(s, tc);
 	tcase_set_timeout(mc, 120);
 	tcase_add_test(mc, mann_whitney_rejects_at_its_level);
