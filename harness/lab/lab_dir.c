@@ -217,6 +217,14 @@ static int remove_content(const char *path, const struct stat *st, int type,
 	return remove_one(path, st, type, ftw);
 }
 
+int drill_lab_tree_remove(const char *path, struct drill_err *err)
+{
+	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
+		return drill_err_errno(err, errno, who, "cannot remove '%s'",
+				       path);
+	return 0;
+}
+
 int drill_lab_dir_remove(const char *dir, const char *mark,
 			 struct drill_err *err)
 {
@@ -229,11 +237,10 @@ int drill_lab_dir_remove(const char *dir, const char *mark,
 		return drill_err_set(err, -EUCLEAN, who,
 				     "'%s' does not carry our mark: left alone",
 				     dir);
-	if (nftw(dir, remove_content, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) ||
-	    nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
+	if (nftw(dir, remove_content, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT))
 		return drill_err_errno(err, errno, who, "cannot remove '%s'",
 				       dir);
-	return 0;
+	return drill_lab_tree_remove(dir, err);
 }
 
 /* --- lab.json ------------------------------------------------------------ */

@@ -35,6 +35,9 @@ int drill_lab_dir_make(struct drill_lab *lab, struct drill_err *err);
 int drill_lab_dir_remove(const char *dir, const char *mark,
 			 struct drill_err *err);
 
+/* Removes a tree of ours inside a lab, with the same care. */
+int drill_lab_tree_remove(const char *path, struct drill_err *err);
+
 /* Is a directory with this mark there? */
 bool drill_lab_dir_has(const char *dir, const char *mark);
 

@@ -5,6 +5,7 @@
  * to a process group; all hosts share network, mounts and processes, so only
  * faults of processes, libraries and hooks are possible.
  */
+#include "attach.h"
 #include "lab_dir.h"
 #include "lab_record.h"
 #include "marked.h"
@@ -20,6 +21,11 @@
 static const char who[] = "lab.local";
 
 #define MAX_HOSTS 250
+
+struct local {
+	bool attached; /* to one that was up before us, and stays */
+	struct drill_lab_record record;
+};
 
 static void place_agent(struct drill_lab *lab, int host, struct drill_spawn *s)
 {
@@ -104,7 +110,7 @@ static void release(struct drill_lab *lab)
 
 static int bring_up(struct drill_lab *lab, struct drill_err *err)
 {
-	struct drill_lab_record *r = lab->impl;
+	struct drill_lab_record *r = &((struct local *)lab->impl)->record;
 	struct drill_err undo = {0};
 	int rc;
 
@@ -122,20 +128,35 @@ static int bring_up(struct drill_lab *lab, struct drill_err *err)
 	return rc;
 }
 
+static int up_or_attach(struct drill_lab *lab, bool attach,
+			struct drill_err *err)
+{
+	struct local *l = calloc(1, sizeof(*l));
+	int rc;
+
+	lab->impl = l;
+	if (!l)
+		return drill_err_set(err, -ENOMEM, who, "no memory");
+	l->attached = attach;
+	rc = name_all(lab, err);
+	if (rc == 0)
+		rc = drill_provider_new(lab, &place, err);
+	if (rc < 0)
+		return rc;
+	return attach ? drill_lab_attach_clean(lab, err) : bring_up(lab, err);
+}
+
 static int up(struct drill_lab *lab, struct drill_err *err)
 {
+	json_t *file = NULL;
 	int rc;
 
 	rc = drill_lab_dir_name(lab, err);
+	if (rc == 0 && !lab->keep)
+		rc = drill_lab_attach_find(lab, &file, err);
 	if (rc == 0)
-		rc = name_all(lab, err);
-	if (rc == 0) {
-		lab->impl = calloc(1, sizeof(struct drill_lab_record));
-		rc = lab->impl ? drill_provider_new(lab, &place, err)
-			       : drill_err_set(err, -ENOMEM, who, "no memory");
-	}
-	if (rc == 0)
-		rc = bring_up(lab, err);
+		rc = up_or_attach(lab, file != NULL, err);
+	json_decref(file);
 	if (rc < 0) {
 		drill_provider_free(lab);
 		release(lab);
@@ -145,12 +166,15 @@ static int up(struct drill_lab *lab, struct drill_err *err)
 
 static int down(struct drill_lab *lab, struct drill_err *err)
 {
+	struct local *l = lab->impl;
 	int rc = 0;
 
 	drill_provider_free(lab);
-	if (lab->impl && !lab->keep) {
+	if (l && l->attached) {
+		rc = drill_lab_attach_clean(lab, err);
+	} else if (l && !lab->keep) {
 		rc = drill_lab_remove(lab->dir, lab->mark, "", err);
-		drill_lab_record_end(lab->impl, rc, err);
+		drill_lab_record_end(&l->record, rc, err);
 	}
 	release(lab);
 	return rc;

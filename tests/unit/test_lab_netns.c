@@ -388,6 +388,37 @@ START_TEST(labs_by_hand_stay_until_they_are_taken_down)
 }
 END_TEST
 
+START_TEST(a_drill_uses_a_kept_lab_of_its_name_and_leaves_it)
+{
+	struct drill_lab_spec spec = {.provider = "netns", .name = "kept",
+				      .hosts = 2};
+	struct drill_err err = {0};
+	struct drill_test_lab t;
+	char path[300];
+	const char *why;
+	pid_t pid;
+
+	NEEDS_NETNS();
+	ck_assert_msg(drill_lab_admin_up(&spec, state, NULL, &err) == 0, "%s",
+		      err.msg);
+	why = drill_test_lab_up(&t, &drill_lab_netns, 3, "kept", state);
+	ck_assert_ptr_nonnull(why);
+	ck_assert_msg(strstr(why, "with 2 hosts and 0 spares, not 3"), "%s",
+		      why);
+	up(&t, 2, "kept");
+	pid = init_of(&t, 1);
+	ck_assert_int_eq(in_host(&t, "h1", "true"), 0);
+	snprintf(path, sizeof(path), "%.200s/trial-1", t.lab.dir);
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	OK(drill_test_lab_down(&t));
+	ck_assert_int_ne(access(path, F_OK), 0);
+	up(&t, 2, "kept");
+	ck_assert_int_eq(init_of(&t, 1), pid);
+	OK(drill_test_lab_down(&t));
+	ck_assert_msg(drill_lab_admin_down("kept", &err) == 0, "%s", err.msg);
+}
+END_TEST
+
 START_TEST(mpirun_starts_ranks_on_four_hosts)
 {
 	struct drill_test_lab t;
@@ -447,6 +478,7 @@ int main(int argc, char **argv)
 	tcase_add_test(t, the_hosts_of_a_killed_run_end_by_themselves);
 	tcase_add_test(t, nothing_without_our_mark_is_removed);
 	tcase_add_test(t, labs_by_hand_stay_until_they_are_taken_down);
+	tcase_add_test(t, a_drill_uses_a_kept_lab_of_its_name_and_leaves_it);
 	tcase_add_test(t, mpirun_starts_ranks_on_four_hosts);
 	suite_add_tcase(s, t);
 	status = drill_check_main(s);
