@@ -315,6 +315,9 @@ $(BUILD)/bench/hook_cost: BENCH_CC = $(CC) $(filter -I%,$(shell $(MPICC) -show))
 $(BUILD)/bench/hook_cost: BENCH_LIBS = -L$(BUILD)/bench -ltoy_mpi \
 	-Wl,-rpath,'$$ORIGIN'
 $(BUILD)/bench/allreduce: BENCH_CC = $(MPICC)
+$(BUILD)/bench/lab: $(BUILD)/libctrl.a
+$(BUILD)/bench/lab: BENCH_LIBS = $(BUILD)/libctrl.a $(BUILD)/libagent.a \
+	$(BUILD)/libcore.a $(CTRL_LIBS)
 BENCH_CC = $(CC)
 
 install: all ## copy the program and its parts below $(PREFIX)

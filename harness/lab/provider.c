@@ -16,9 +16,11 @@ static const char who[] = "lab";
 
 const char *drill_agent_path(char *buf, size_t size)
 {
+	/* Beside us, installed, and as seen from tests and benches. */
 	static const char *const near[] = {"/faultdrill-agent",
-					   "/../../faultdrill-agent",
-					   "/../libexec/faultdrill-agent"};
+					   "/../lib/faultdrill/faultdrill-agent",
+					   "/../faultdrill-agent",
+					   "/../../faultdrill-agent"};
 	const char *named = getenv("FAULTDRILL_AGENT");
 	char self[PATH_MAX], path[PATH_MAX + 64];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);

@@ -22,6 +22,7 @@ struct reading {
 	yaml_parser_t parser;
 	yaml_document_t doc;
 	const char *path;
+	json_t *seen; /* the fields so far */
 	struct drill_err *err;
 };
 
@@ -153,6 +154,9 @@ static int set_field(struct reading *r, const yaml_node_pair_t *pair,
 
 	if (!key)
 		return -EINVAL;
+	if (json_object_get(r->seen, key))
+		return at(r, where, "this name is there twice");
+	json_object_set_new(r->seen, key, json_true());
 	value = convert(r, yaml_document_get_node(&r->doc, pair->value), 1);
 	if (!value)
 		return -EINVAL;
@@ -172,9 +176,11 @@ static int read_document(struct reading *r, struct drill_lab_spec *spec)
 		return drill_err_set(r->err, -EINVAL, who,
 				     "%s: no lab in it: write \"hosts: 4\"",
 				     r->path);
+	r->seen = json_object();
 	for (p = root->data.mapping.pairs.start;
 	     p < root->data.mapping.pairs.top && rc == 0; p++)
 		rc = set_field(r, p, spec);
+	json_decref(r->seen);
 	if (rc == 0 && drill_lab_spec_check(spec, &inner) < 0)
 		rc = at(r, root, inner.msg);
 	return rc;
