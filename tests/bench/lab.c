@@ -9,6 +9,7 @@
 
 #include "harness/lab/lab.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,9 +24,13 @@ struct round {
 
 static void on_agent(void *ctx, int host, json_t *msg)
 {
+	const char *kind = json_string_value(json_object_get(msg, "kind"));
 	struct round *r = ctx;
 
-	if (strcmp(json_string_value(json_object_get(msg, "kind")), "hello"))
+	if (strcmp(kind, "error") == 0)
+		printf("agent %d: %s\n", host,
+		       json_string_value(json_object_get(msg, "reason")));
+	if (strcmp(kind, "hello") != 0)
 		return;
 	if (host == 0)
 		r->agent = (pid_t)json_integer_value(
@@ -40,7 +45,7 @@ static void on_agent_gone(void *ctx, int host, const char *reason)
 
 	if (strcmp(reason, "it ended") != 0)
 		printf("agent %d: %s\n", host, reason);
-	if (++r->gone == HOSTS)
+	if (++r->gone == HOSTS || r->greeted < HOSTS)
 		r->lab.ops->stop(&r->lab);
 }
 
@@ -104,6 +109,8 @@ static bool start(struct round *r, struct drill_err *err)
 	json_decref(w);
 	if (rc == 0)
 		rc = r->lab.ops->run(&r->lab, err);
+	if (rc == 0 && r->gone)
+		rc = drill_err_set(err, -ENOTCONN, "bench", "one has ended");
 	return rc == 0 || fail("16 agents", err);
 }
 
@@ -129,8 +136,10 @@ static bool measure(const char *state, double *up, double *down, double *mib)
 
 	r.lab.cb.ctx = &r;
 	snprintf(r.lab.state, sizeof(r.lab.state), "%s", state);
-	if (!start(&r, &err))
+	if (!start(&r, &err)) {
+		r.lab.ops->down(&r.lab, NULL);
 		return false;
+	}
 	*up = (double)(bench_ns() - t) / 1e9;
 	*mib = mib_of_a_host(r.agent);
 	t = bench_ns();
