@@ -254,6 +254,8 @@ static void put_lost(json_t *o, const struct measure *m, const struct trial *t,
 				    ? print_number(m->noise_floor)
 				    : json_null());
 	json_object_set_new(o, "cost", drill_cost_print(m, t, lost, i->by_cat));
+	json_object_set_new(o, "made_of",
+			    drill_cats_print(i->by_cat, t->has_paid));
 }
 
 json_t *drill_incident_print(const struct measure *m, const struct trial *t,

@@ -42,6 +42,16 @@ static json_t *print_collapsed(const struct trial *t)
 		      : json_array();
 }
 
+json_t *drill_cats_print(const double *by_cat, bool known)
+{
+	json_t *o = known ? json_object() : json_null();
+	int c;
+
+	for (c = 0; known && c < NCATS; c++)
+		put_number(o, drill_cat_names[c], by_cat[c]);
+	return o;
+}
+
 static json_t *print_ledger(const struct trial *t)
 {
 	json_t *o = json_object();
@@ -148,6 +158,8 @@ static void put_lost(json_t *o, const struct measure *m, const struct trial *t)
 	put_number(o, "lost_ledger_rank_s", t->lost_ledger);
 	put_number(o, "drift_rank_s", t->drift);
 	put_number(o, "unattributed_rank_s", t->unattributed);
+	json_object_set_new(o, "baseline_cut",
+			    drill_cats_print(t->paid, t->has_paid));
 	cost = drill_cost_print(m, t, t->lost, by_cat);
 	json_object_set(o, "lost_steps", json_object_get(cost, "steps"));
 	json_object_set(o, "lost_tokens", json_object_get(cost, "tokens"));

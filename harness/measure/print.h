@@ -35,6 +35,9 @@ static inline void put_string(json_t *o, const char *name, const char *s)
 	json_object_set_new(o, name, s ? json_string(s) : json_null());
 }
 
+/* {category: rank-s}; null while nothing is known. Yours: json_decref. */
+json_t *drill_cats_print(const double *by_cat, bool known);
+
 /* A number of @o, or NAN. @o may be NULL. */
 static inline double get_number(json_t *o, const char *name)
 {
