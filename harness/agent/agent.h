@@ -129,6 +129,7 @@ struct agent {
 	int dirty; /* records that could not be closed */
 
 	bool planned, started;
+	bool impatient; /* a hold waits for its peers: look again soon */
 	bool listens; /* some fault waits for an event */
 	int tick_ms; /* between looks at the rings while a rank lives */
 	int attempt;

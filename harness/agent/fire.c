@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "agent.h"
+#include "peers.h"
 
 #include "faultdrill/progress.h"
 
@@ -12,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long a hold waits for the other processes here to enter the call. */
-#define PEERS_NS INT64_C(50000000)
+/* How long a hold waits for the other ranks to enter the call. */
+#define PEERS_NS INT64_C(1000000000)
 
 static bool is_host_target(const struct agent *a, const struct drill_fault *f)
 {
@@ -296,14 +297,18 @@ void fire_step(struct agent *a, struct rank *r, int64_t step, int64_t t_ns)
 /* ---- firing inside a collective ---- */
 
 static void fire_held(struct agent *a, struct target *t,
-		      const struct drill_hook_seen *s)
+		      const struct drill_hook_seen *s,
+		      const struct drill_peers *p)
 {
-	json_t *e = json_pack("{s:s,s:s,s:I,s:i,s:i,s:i}", "collective",
-			      t->trigger.at->collective, "where",
-			      drill_hook_where_name(s->order.where), "call",
-			      (json_int_t)s->at_call, "peers_entered",
-			      s->entered, "peers_inside", s->inside,
-			      "peers_here", s->peers);
+	bool before = s->order.where == DRILL_HOOK_BEFORE;
+	json_t *e = json_pack("{s:s,s:s,s:I,s:I,s:b,s:b,s:i,s:i,s:i}",
+			      "collective", t->trigger.at->collective, "where",
+			      drill_hook_where_name(s->order.where), "step",
+			      (json_int_t)t->hold_step, "call",
+			      (json_int_t)s->at_call, "entered", !before,
+			      "left", s->order.where == DRILL_HOOK_AFTER,
+			      "peers_entered", p->entered, "peers_inside",
+			      p->inside, "peers_seen", p->seen);
 
 	fault_fire(a, t, t->hold_step, s->begin_ns, e, NULL, true);
 }
@@ -311,6 +316,7 @@ static void fire_held(struct agent *a, struct target *t,
 static void poll_hold(struct agent *a, struct target *t)
 {
 	struct drill_hook_seen s;
+	struct drill_peers p;
 	int64_t now = agent_now();
 	struct rank *r;
 
@@ -327,12 +333,15 @@ static void poll_hold(struct agent *a, struct target *t)
 		return;
 	if (!t->hold_since_ns)
 		t->hold_since_ns = now;
+	drill_peers_look(a->plan.dir, s.by_rank, s.order.attempt, s.order.word,
+			 s.at_call, &p);
 	/* Peers that are still on their way get a moment to come in. */
-	if (s.order.where == DRILL_HOOK_INSIDE && s.entered < s.peers &&
-	    now - t->hold_since_ns < PEERS_NS)
+	a->impatient = s.order.where == DRILL_HOOK_INSIDE &&
+		       p.entered < p.seen && now - t->hold_since_ns < PEERS_NS;
+	if (a->impatient)
 		return;
 	t->hold_since_ns = -1;
-	fire_held(a, t, &s);
+	fire_held(a, t, &s, &p);
 }
 
 /* ---- firing at a line of a log ---- */

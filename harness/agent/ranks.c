@@ -399,13 +399,15 @@ static void look(struct agent *a)
 void ranks_drain(struct agent *a)
 {
 	struct rank *r;
-	bool waiting = false, alive = false;
+	bool waiting, alive = false;
 	uint64_t ms;
 
 	for (r = a->ranks; r; r = r->next)
 		if (!r->ended)
 			drain(r);
+	a->impatient = false;
 	fire_poll(a);
+	waiting = a->impatient;
 	for (r = a->ranks; r; r = r->next) {
 		waiting |= r->begun && !r->ended && r->end_ns;
 		alive |= !r->ended;
