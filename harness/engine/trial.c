@@ -387,7 +387,8 @@ static void find_never_fired(struct drill *d, struct drill_trial *t)
 		json_t *target = json_object_get(d->plan.faults[i].fault,
 						 "target");
 
-		if (f->effective || t->role != DRILL_FAULT_TRIAL || t->skipped)
+		if (f->effective || t->role != DRILL_FAULT_TRIAL ||
+		    t->skipped || d->signals)
 			continue;
 		hosts[0] = '\0';
 		len = 0;
