@@ -28,6 +28,8 @@ static void deliver(void *arg)
 	free(s);
 }
 
+static void fire_later(void *arg);
+
 /* Answers come from the loop, never inside the call. */
 static void say(int host, json_t *msg)
 {
@@ -36,6 +38,18 @@ static void say(int host, json_t *msg)
 	s->host = host;
 	s->msg = msg;
 	mock_in(0.0001, deliver, s);
+}
+
+void mock_agent_drop(struct mock_timer *t)
+{
+	struct said *s = t->arg;
+
+	if (t->fn == fire_later)
+		json_decref(t->arg);
+	if (t->fn != deliver)
+		return;
+	json_decref(s->msg);
+	free(s);
 }
 
 void mock_agent_event(int host, json_t *event)

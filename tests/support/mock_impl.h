@@ -60,6 +60,7 @@ int mock_agent_send(struct drill_lab *lab, int host, json_t *msg,
 		    struct drill_err *err);
 int mock_agent_stop(struct drill_lab *lab, int host, struct drill_err *err);
 void mock_agents_free(void);
+void mock_agent_drop(struct mock_timer *t); /* what it would have said */
 int mock_job_start(struct drill_lab *lab, const struct drill_job *job,
 		   struct drill_err *err);
 int mock_job_stop(struct drill_lab *lab, const char *job,

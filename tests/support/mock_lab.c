@@ -167,6 +167,7 @@ static int down(struct drill_lab *lab, struct drill_err *err)
 	drill_mock.downs++;
 	while ((t = mock.queue)) {
 		mock.queue = t->next;
+		mock_agent_drop(t);
 		free(t);
 	}
 	mock_agents_free();
