@@ -139,15 +139,16 @@ static int enter_host(pid_t pid, struct drill_err *err)
 }
 
 /* A host of a lab on this machine is told from its likes by its cgroup, whose
- * parent carries the lab's name. */
-static int take_lock(struct agent *a, struct drill_err *err)
+ * parent carries the lab's name; without one the welcome names the lab. */
+static int take_lock(struct agent *a, const char *lab, struct drill_err *err)
 {
 	char name[400], what[200], *p;
 
 	if (a->cgroup[0])
 		snprintf(name, sizeof(name), "%s", a->cgroup + 1);
 	else
-		snprintf(name, sizeof(name), "%s", a->host);
+		snprintf(name, sizeof(name), "%s%s%s", lab, lab[0] ? "." : "",
+			 a->host);
 	while ((p = strchr(name, '/')))
 		*p = '-';
 	snprintf(what, sizeof(what), "drill %.63s (agent pid %d)", a->run,
@@ -216,7 +217,7 @@ static int on_welcome(struct agent *a, json_t *msg, struct drill_err *err)
 	if (pid > 0)
 		rc = enter_host(pid, err);
 	if (rc == 0)
-		rc = take_lock(a, err);
+		rc = take_lock(a, text(msg, "lab"), err);
 	if (rc < 0)
 		return rc;
 	heal_first(a);

@@ -153,7 +153,7 @@ static const char lua_page[] =
 	"  hypothesis owner runbook ticket tags        for the report\n"
 	"  run = function(t) ... end                   a longer story\n"
 	"\n"
-	"  lab.netns { hosts, spares, devices }        lab.local { ... }\n"
+	"  lab.netns { hosts, spares, devices }        lab.local_ { ... }\n"
 	"  workload.train { ranks, steps, ... }        workload.command { ... }\n"
 	"  FAMILY.FAULT { TARGET, at, duration, refire, follow, ... }\n"
 	"    TARGET   rank | host = 3, \"h1\", { 0, 2 }, \"all\" or a picker\n"

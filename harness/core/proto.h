@@ -23,7 +23,7 @@
  *   error     reason                                ours; the trial is lost
  *
  *   controller -> agent
- *   welcome   build, run, host, state, lease_ns, renew_ns, cgroup, netns_pid
+ *   welcome   build, run, lab, host, state, lease_ns, renew_ns, cgroup, netns_pid
  *   ping      n
  *   probe     faults [fault, ...]                   changes nothing
  *   plan      trial, role, dir, ranks, faults [fault, ...]

@@ -292,8 +292,10 @@ static void renew(void *arg)
 
 static json_t *welcome(struct drill *d)
 {
-	return json_pack("{s:s s:s s:I s:I}", "run", d->id, "state",
-			 d->o->state ? d->o->state : "", "lease_ns",
+	const char *name = d->o->lab->name[0] ? d->o->lab->name : d->lab.mark;
+
+	return json_pack("{s:s s:s s:s s:I s:I}", "run", d->id, "lab", name,
+			 "state", d->o->state ? d->o->state : "", "lease_ns",
 			 (json_int_t)LEASE_NS, "renew_ns",
 			 (json_int_t)RENEW_NS);
 }

@@ -275,8 +275,14 @@ int script_compile(struct drill_script *s, const char *name, const char *text,
 	if (keep_source(s, name, text, len) < 0)
 		return drill_err_set(err, -ENOMEM, "lua", "no memory");
 	snprintf(chunk, sizeof(chunk), "@%s", name);
-	if (luaL_loadbufferx(s->L, text, len, chunk, "t") != LUA_OK)
+	if (luaL_loadbufferx(s->L, text, len, chunk, "t") != LUA_OK) {
+		const char *msg = lua_tostring(s->L, -1);
+
+		if (strstr(msg, "expected near 'local'"))
+			lua_pushfstring(s->L, "%s (a word of Lua: write "
+					      "lab.local_)", msg);
 		return script_failed(s, s->L, err);
+	}
 	lua_rawgeti(s->L, LUA_REGISTRYINDEX, s->env_ref);
 	lua_setupvalue(s->L, -2, 1);
 	return 0;

@@ -29,7 +29,7 @@ scenario() {
 	cat >"$dir/$1.lua" <<END
 return scenario {
   name      = "$1",
-  lab       = lab.local { hosts = 2 },
+  lab       = lab.local_ { hosts = 2 },
   workloads = { job = workload.command {
     command = { "sleep", "${4:-2}" }, ranks = 2 } },
   faults    = { hit = $2 },
@@ -100,8 +100,8 @@ is 'report computes the same verdict from the events' 0 'PASS'
 
 run $fd exec --state "$state" --fault \
 	'host.stop { rank = 0, at = at.time "100ms", duration = "300ms" }' \
-	-- sh -c 'sleep 1; exit 7'
-is 'exec breaks one command and returns its status' 7 ''
+	-- sh -c 'sleep 1; echo its own words; exit 7'
+is 'exec breaks one command and returns its status' 7 'its own words'
 run $fd exec --state "$state" --fault 'host.kil { rank = 0 }' -- true
 is 'exec refuses a fault that does not exist' 2 'no host.kil'
 run $fd exec --state "$state" --fault \
