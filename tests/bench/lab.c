@@ -3,13 +3,15 @@
  *
  * Up is until the last of 16 agents has said hello and was welcomed; down is
  * from there until the lab is proven gone. The memory is that of the first
- * host's agent and keeper, by their proportional share.
+ * host's agent and keeper, by their proportional share. It runs ahead of other
+ * processes where it may: what else the machine does is not the lab's cost.
  */
 #include "bench.h"
 
 #include "harness/lab/lab.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -153,6 +155,7 @@ int main(void)
 {
 	struct drill_lab_spec spec = {.hosts = HOSTS};
 	char state[] = "/tmp/drill-bench.XXXXXX", clean[64];
+	struct sched_param ahead = {.sched_priority = 10};
 	double up[ROUNDS], down[ROUNDS], mib[ROUNDS];
 	struct drill_err err = {0};
 	bool good = true;
@@ -164,6 +167,8 @@ int main(void)
 	}
 	if (!mkdtemp(state))
 		return 3;
+	if (sched_setscheduler(0, SCHED_FIFO, &ahead) < 0)
+		printf("a busy machine counts: no real-time priority\n");
 	for (i = 0; i < ROUNDS && good; i++)
 		good = measure(state, &up[i], &down[i], &mib[i]);
 	snprintf(clean, sizeof(clean), "rm -rf %s", state);
