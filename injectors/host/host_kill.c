@@ -9,10 +9,13 @@
 #include "harness/agent/process.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 
 static const char who[] = "host.kill";
+
+#define DEATH_MS 50
 
 struct kill_args {
 	int signal; /* index into signals */
@@ -60,6 +63,12 @@ static int apply(struct drill_act *act, struct drill_err *err)
 		rc = drill_process_signal(&p, numbers[a->signal], err);
 		act->after_ns = drill_raw_ns(act->clock);
 	}
+	/* From here on it runs no instruction of its own; that its memory and
+	 * sockets are gone takes the kernel a moment more. Waiting for that
+	 * here keeps the act's own bracket as the instant of the effect. */
+	if (rc == 0)
+		poll(&(struct pollfd){ .fd = p.pidfd, .events = POLLIN }, 1,
+		     DEATH_MS);
 	drill_process_close(&p);
 	return rc;
 }

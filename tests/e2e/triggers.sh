@@ -50,7 +50,7 @@ truth "c19 after: the target had left" "$(events_of after)" \
 drill again 'host.kill { rank = 1, at = at.step(20), refire = 2 }'
 truth "c20: refire = 2 fires twice, then the job ends" "$(run_of again)" \
 	'r.trials.filter(t => t.role === "fault").every(t =>
-	t.incidents.length === 2 && t.finished !== false)'
+	t.incidents.reduce((n, i) => n + i.occurrences, 0) === 2 && t.finished !== false)'
 drill ever 'host.kill { rank = 1, at = at.step(20), refire = "every_attempt" }'
 truth "c20: refire on every attempt ends as livelock" "$(run_of ever)" \
 	'r.trials.filter(t => t.role === "fault").every(t => t.livelock === true &&
