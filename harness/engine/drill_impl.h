@@ -6,6 +6,7 @@
  *   intake.c  every event on its way into events.jsonl
  *   trial.c   one trial: plan, job, story, end
  *   stage.c   what a story may do and wait for
+ *   instant.c has an instant come
  *   marks.c   what people noticed
  *   judge.c   expectations against what was measured
  *   result.c  run.json
@@ -179,6 +180,11 @@ void drill_trial_revert(struct drill_trial *t, int fault);
 void drill_stage_tick(struct drill_trial *t);
 void drill_stage_begin(struct drill_trial *t);
 void drill_stage_done(struct drill_trial *t);
+
+/* instant.c: -EINVAL when there is no such instant; @fault is -1 for the job's.
+ * @name borrows from @what. */
+int drill_instant_check(struct drill_trial *t, const char *what, int *fault,
+			const char **name, struct drill_err *err);
 /* 1 reached, 0 not yet, negative: cannot come any more. */
 int drill_instant_reached(struct drill_trial *t, const char *what,
 			  struct drill_err *err);

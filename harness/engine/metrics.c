@@ -220,6 +220,8 @@ json_t *drill_metric_json(const struct drill_value *v)
 {
 	switch (v->type) {
 	case DRILL_V_NUMBER:
+		if (v->v == rint(v->v) && fabs(v->v) < 1e15)
+			return json_integer((json_int_t)v->v);
 		return isfinite(v->v) ? json_real(v->v) : json_null();
 	case DRILL_V_NEVER:
 		return json_string("never");

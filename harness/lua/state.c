@@ -70,6 +70,27 @@ static int traceback(lua_State *L)
 	return 1;
 }
 
+/* The frames of the script itself; ours, in C, say nothing to its author. */
+static void keep_trace(struct drill_script *s, const char *trace)
+{
+	size_t len = 0, n;
+	int frames = 0;
+
+	for (; *trace; trace += n + (trace[n] == '\n')) {
+		n = strcspn(trace, "\n");
+		if (memmem(trace, n, "[C]:", 4) ||
+		    len + n + 2 > sizeof(s->trace))
+			continue;
+		memcpy(s->trace + len, trace, n);
+		len += n;
+		s->trace[len++] = '\n';
+		frames++;
+	}
+	if (frames < 3) /* the head and one frame: the error names that line */
+		len = 0;
+	s->trace[len ? len - 1 : 0] = '\0';
+}
+
 /* The first line of the message is the error, the rest the trace. */
 int script_failed(struct drill_script *s, lua_State *L, struct drill_err *err)
 {
@@ -78,7 +99,7 @@ int script_failed(struct drill_script *s, lua_State *L, struct drill_err *err)
 
 	msg = msg ? msg : "an error that is no text";
 	len = (int)strcspn(msg, "\n");
-	snprintf(s->trace, sizeof(s->trace), "%s", msg[len] ? msg + len + 1 : "");
+	keep_trace(s, msg[len] ? msg + len + 1 : "");
 	drill_err_set(err, -EINVAL, NULL, "%.*s", len, msg);
 	lua_pop(L, 1);
 	return -EINVAL;
