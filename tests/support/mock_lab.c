@@ -24,7 +24,8 @@ static int64_t virtual_ns(void *ctx)
 static int64_t wall_ns(void *ctx)
 {
 	(void)ctx;
-	return INT64_C(1700000000000000000) + mock.now;
+	return INT64_C(1700000000000000000) + mock.now +
+	       drill_mock.wall_steps++ * drill_mock.wall_step_ns;
 }
 
 static const struct drill_clock virtual_clock = { virtual_ns, virtual_ns,

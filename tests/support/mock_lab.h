@@ -23,11 +23,13 @@ struct drill_mock {
 	double bite_s;		/* from issued to effective */
 	double sigint_s, sigint2_s; /* 0: none; since up */
 	int signum;		/* 0: SIGINT */
+	int64_t wall_step_ns;	/* the wall clock jumps so far at each reading */
 	/* What happened. */
 	int ups, downs, plans, jobs, stops;
 	int effective, reverted; /* acts that can be reverted */
 	double effective_s, reverted_s; /* the last, since up */
 	int fired;
+	int wall_steps;
 	int64_t events; /* pulled from the queue */
 };
 
