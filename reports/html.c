@@ -112,12 +112,7 @@ static void done(struct html *h)
 {
 	free(h->expects);
 	json_decref(h->begins);
-	while (h->chunks) {
-		void *next = *(void **)h->chunks;
-
-		free(h->chunks);
-		h->chunks = next;
-	}
+	drill_html_free(h);
 }
 
 static void head(struct html *h)

@@ -328,8 +328,8 @@ static void files(struct html *h)
 	    "href=\"events.jsonl\">events.jsonl</a> every event; this page is a "
 	    "view of the two.");
 	if (h->report->dir)
-		put(h, " Make it again, or show another trial: <code>faultdrill "
-		    "report %s</code>.", esc(h, h->report->dir));
+		put(h, " Make it again: <code>faultdrill report --html %s"
+		    "</code>.", esc(h, h->report->dir));
 	put(h, " It loads nothing from anywhere.</p></section>\n");
 }
 

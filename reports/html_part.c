@@ -34,6 +34,16 @@ static char *keep(struct html *h, size_t size)
 	return c->text;
 }
 
+void drill_html_free(struct html *h)
+{
+	while (h->chunks) {
+		struct drill_chunk *next = h->chunks->next;
+
+		free(h->chunks);
+		h->chunks = next;
+	}
+}
+
 const char *drill_html_esc(struct html *h, const char *text)
 {
 	char *s = NULL, *kept;

@@ -57,6 +57,7 @@ const char *drill_html_esc(struct html *h, const char *text);
 const char *drill_html_num(struct html *h, double v, int digits);
 const char *drill_html_text(struct html *h, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+void drill_html_free(struct html *h); /* all of it, when the page is done */
 const char *drill_html_capitals(struct html *h, const char *word);
 const char *drill_html_pct(struct html *h, double percent);
 

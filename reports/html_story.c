@@ -472,7 +472,8 @@ static void instant_row(struct html *h, json_t *inc, size_t i, const char *name,
 	put(h, "<tr><td>%s</td><td>%s</td><td class=\"n\">%s</td><td class=\"n\">"
 	    "%s</td><td class=\"n\">%s</td><td>%s</td><td class=\"n\">%s</td>"
 	    "</tr>\n", drill_html_incident(h, i), name, num(h, t - h->begin, 3),
-	    num(h, t - te, 3), num(h, t - *prev, 3), esc(h,
+	    num(h, t - te, 3), num(h, !strcmp(name, "reverted") ? NAN :
+				   t - *prev, 3), esc(h,
 	    drill_look_text(in, "host", "")), isnan(u) ? "" :
 	    drill_html_text(h, "\u00b1%s", num(h, u * 1000, 3)));
 	*prev = t;
