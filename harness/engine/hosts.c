@@ -148,6 +148,18 @@ static void on_error(struct drill *d, int host, json_t *msg)
 	drill_give_up(d, &err);
 }
 
+/* "tcp,self": what carries bytes between ranks; a rank's own is none. */
+static void keep_transports(struct drill *d, const char *list)
+{
+	char copy[64], *save = NULL, *word;
+
+	snprintf(copy, sizeof(copy), "%s", list);
+	for (word = strtok_r(copy, ",", &save); word;
+	     word = strtok_r(NULL, ",", &save))
+		if (strcmp(word, "self") != 0)
+			json_object_set_new(d->transports, word, json_true());
+}
+
 /* Whose hook said hello, and what it found under it. */
 static void on_hooks(struct drill *d, json_t *list)
 {
@@ -161,8 +173,7 @@ static void on_hooks(struct drill *d, json_t *list)
 
 		if (d->trial && r >= 0 && r < ranks)
 			d->trial->hello[r] = true;
-		if (t[0])
-			json_object_set_new(d->transports, t, json_true());
+		keep_transports(d, t);
 	}
 }
 

@@ -437,7 +437,8 @@ static void set_outcome(json_t *run, json_t *trials)
 						  : json_null());
 }
 
-/* A statistic over trials belongs to none of them. */
+/* A statistic over trials belongs to none of them, nor does an expectation for
+ * which there was no trial. */
 static void fold_stats(json_t *run, json_t *expectations)
 {
 	enum drill_outcome was = DRILL_PASS, o;
@@ -446,8 +447,9 @@ static void fold_stats(json_t *run, json_t *expectations)
 
 	json_array_foreach(expectations, i, e) {
 		held = json_object_get(e, "held");
-		if (!json_is_string(json_object_get(e, "stat")) ||
-		    json_is_true(held))
+		if (json_is_true(held) ||
+		    (!json_is_string(json_object_get(e, "stat")) &&
+		     json_integer_value(json_object_get(e, "n")) > 0))
 			continue;
 		o = json_is_null(held) ? DRILL_INCONCLUSIVE : DRILL_FAIL;
 		drill_outcome_parse(text(run, "outcome"), &was);
@@ -456,8 +458,9 @@ static void fold_stats(json_t *run, json_t *expectations)
 		json_object_set_new(run, "outcome",
 				    json_string(drill_outcome_name(o)));
 		json_object_set_new(run, "reason",
-				    json_sprintf("%s (%s): %s",
+				    json_sprintf("%s%s%s: %s",
 						 text(e, "metric"),
+						 text(e, "stat")[0] ? " " : "",
 						 text(e, "stat"),
 						 json_is_null(held)
 							 ? text(e, "why")

@@ -2,8 +2,8 @@
 -- SPDX-License-Identifier: MIT
 
 local p = params {
-  steps = { 36, "Training steps." },
-  step_time = { "100ms", "Modelled time of one step." },
+  steps = { 32, "Training steps." },
+  step_time = { "80ms", "Modelled time of one step." },
 }
 
 return scenario {

@@ -334,6 +334,15 @@ START_TEST(needs_that_the_lab_does_not_meet_skip)
 }
 END_TEST
 
+START_TEST(an_expectation_without_a_trial_is_inconclusive)
+{
+	run(SCENARIO(KILL "trials = { baseline = 1, null = 1, fault = 0 }, "
+		"expect = { { 'lost.time_to_detect', '<', '1s' } }"));
+	OUTCOME(DRILL_INCONCLUSIVE);
+	ck_assert_ptr_nonnull(strstr(t.result.reason, "no trial to judge"));
+}
+END_TEST
+
 START_TEST(no_faults_only_watches)
 {
 	run(SCENARIO("trials = { baseline = 1, null = 0, fault = 1 }, "
@@ -443,6 +452,7 @@ static Suite *suite(void)
 	tcase_add_test(c, a_snapshot_that_differs_is_dirty_line_by_line);
 	tcase_add_test(c, a_revert_that_fails_is_dirty);
 	tcase_add_test(c, needs_that_the_lab_does_not_meet_skip);
+	tcase_add_test(c, an_expectation_without_a_trial_is_inconclusive);
 	tcase_add_test(c, no_faults_only_watches);
 	tcase_add_test(c, the_same_seed_draws_the_same_and_seeds_differ);
 	tcase_add_test(c, random_gaps_are_recorded_and_honoured);
