@@ -377,7 +377,7 @@ static int lab_of(lua_State *L)
 	luaL_checktype(L, 1, LUA_TTABLE);
 	check_fields(L, 1, provider, known);
 	v = json_from_lua(L, 1, provider);
-	/* `local` is a word of Lua itself, so there it is lab.local_. */
+	/* `local` is a word of Lua: lab["local"], or lab.local_ for short. */
 	json_object_set_new(v, "provider",
 			    json_stringn(strchr(provider, '.') + 1,
 					 strcspn(strchr(provider, '.') + 1,
@@ -490,7 +490,8 @@ static const struct word table[] = {
 	{ "pick", "share", pick_share }, { "pick", "other", pick_other },
 	{ "pick", "peer", pick_peer },	 { "detect", "mark", detect_mark },
 	{ "detect", "command", NULL },	 { "detect", "log", NULL },
-	{ "lab", "netns", lab_of },	 { "lab", "local_", lab_of },
+	{ "lab", "netns", lab_of },	 { "lab", "local", lab_of },
+	{ "lab", "local_", lab_of },
 	{ "lab", "libvirt", NULL },	 { "lab", "ssh", NULL },
 	{ "lab", "slurm", NULL },	 { "lab", "sim", NULL },
 	{ "workload", "train", workload_of },
