@@ -24,7 +24,7 @@ static const char who[] = "agent";
 /* A look at the rings: soon where a fault waits for an event, else seldom, for
  * each look wakes a processor. Holds have `wake` and do not depend on it. */
 #define SOON_MS 20
-#define TICK_MS 100
+#define TICK_MS 200
 #define IDLE_MS 500
 #define PATIENCE 40 /* looks, 5 ms apart, for an exit status */
 
