@@ -293,12 +293,36 @@ static void explain(struct html *h)
 	put(h, "</p>\n");
 }
 
+/* Nothing ran: what would have been asked is still worth knowing. */
+static void unjudged(struct html *h)
+{
+	put(h, "<p class=\"lede\">Not judged: no trial ran.</p>\n<div class=\""
+	    "scroll\"><table><thead><tr><th>metric</th><th>op</th><th>limit"
+	    "</th></tr></thead><tbody>\n");
+	for (size_t i = 0; i < h->n_expects; i++) {
+		const struct drill_expect *e = &h->expects[i];
+		char limit[160];
+
+		drill_value_text(e->limit, e->unit, false, limit,
+				 sizeof(limit));
+		put(h, "<tr><th scope=\"row\" class=\"name\">");
+		metric(h, e->metric);
+		put(h, "</th><td>%s</td><td>%s</td></tr>\n", esc(h, e->op),
+		    esc(h, limit));
+	}
+	put(h, "</tbody></table></div></section>\n");
+}
+
 void drill_html_expectations(struct html *h)
 {
 	put(h, "<section id=\"expect\"><h2>Expectations</h2>");
 	if (!h->n_expects) {
 		put(h, "<p class=\"lede\">Nothing was expected of this drill."
 		    "</p></section>\n");
+		return;
+	}
+	if (!h->trial) {
+		unjudged(h);
 		return;
 	}
 	put(h, "<p class=\"lede\">Missed ones first. Margin: the value of the "

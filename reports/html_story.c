@@ -39,6 +39,11 @@ struct strip {
 	double end;	     /* of the scale */
 };
 
+static bool control(const struct strip *s)
+{
+	return !strcmp(drill_look_text(s->inc, "class", ""), "control");
+}
+
 static bool stopped(const struct strip *s)
 {
 	return !isnan(s->at[STOPPED]);
@@ -207,8 +212,10 @@ static void scale_bar(struct html *h, struct strip *s)
 	double caught = s->at[CAUGHT_UP], steady = s->at[STEADY];
 
 	if (!stopped(s)) {
-		stretch(h, s, 0, isnan(steady) ? open : steady, CAT_DEGRADED,
+		stretch(h, s, 0, isnan(steady) ? open : steady,
+			control(s) ? CAT_USEFUL : CAT_DEGRADED,
 			isnan(steady) ? "never steady again" :
+			control(s) ? "nothing breaks, so nothing changes" :
 			"until steady again");
 		return;
 	}
@@ -318,12 +325,13 @@ static void one_bar(struct html *h, struct strip *s, const struct bar *b,
 		    pct(h, x_of(s, e->lim)), y + 7, y + 17);
 }
 
-/* Only what was measured, or asked for. */
+/* Only what was measured, or asked for; that nobody noticed nothing is no
+ * news. */
 static bool wanted(struct html *h, struct strip *s, const struct bar *b)
 {
 	return isfinite(drill_look_num(s->inc, b->key)) ||
 	       drill_html_expect(h, s->inc, b->metric) ||
-	       !strcmp(why_null(s, b), "never");
+	       (!control(s) && !strcmp(why_null(s, b), "never"));
 }
 
 static void scale_grid(struct html *h, struct strip *s, int bottom)
