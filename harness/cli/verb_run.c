@@ -114,7 +114,7 @@ static void print_result(struct drill_cli *cli, struct runs *runs,
 	}
 	if (r->run && drill_report_terminal.write(&report, stdout, &err) < 0)
 		fprintf(stderr, "faultdrill: %s\n", err.msg);
-	if (!r->run)
+	if (!r->run && r->outcome == DRILL_SKIP) /* all else is on stderr */
 		printf("%s: %s%s%s\n", l->spec.name,
 		       drill_outcome_name(r->outcome), r->reason[0] ? ": " : "",
 		       r->reason);

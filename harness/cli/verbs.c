@@ -94,7 +94,7 @@ static const struct drill_verb verbs[] = {
 	{ "probe", "", "Say which faults could work on this machine.", 0, 0,
 	  load_options, drill_verb_probe, true },
 	{ "lab", "up|down|status|shell [HOST]",
-	  "Keep a lab up between drills, look at it, enter a host.", 1, 2,
+	  "Bring a lab up by hand, look at it, enter a host.", 1, 2,
 	  lab_options, drill_verb_lab, true },
 	{ "heal", "", "Revert what dead runs left behind.", 0, 0, heal_options,
 	  drill_verb_heal, true },
