@@ -81,9 +81,8 @@ static const struct drill_event_kind kinds[] = {
 	 "How far this host's clock is ahead of the controller's."},
 	{"expectation", "metric:s op:s", "limit:x value:x held:t stat:s n:i",
 	 "An expectation was judged."},
-	{"log", "text:s", "", "A line that the story wrote."},
 	{"sample", "metric:s value:f", "", "A number the workload tells."},
-	{"log", "text:s", "", "A line of the story."},
+	{"log", "text:s", "", "A line that the story wrote."},
 	{NULL, NULL, NULL, NULL},
 };
 

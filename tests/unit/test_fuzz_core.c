@@ -142,8 +142,8 @@ static const char *const events[] = {
 	"{\"kind\":\"step.end\",\"t_s\":1.5,\"attempt\":1,\"rank\":0,"
 	"\"step\":3,\"tokens\":100,\"samples\":{\"first\":1,\"count\":2},"
 	"\"loss\":\"nan\"}",
-	"{\"kind\":\"fault.effective\",\"t_s\":2,\"fault\":\"x\",\"target\":"
-	"[\"rank 3\"],\"evidence\":{\"a\":[1,{\"b\":null}]}}",
+	("{\"kind\":\"fault.effective\",\"t_s\":2,\"fault\":\"x\","
+	 "\"target\":[\"rank 3\"],\"evidence\":{\"a\":[1,{\"b\":null}]}}"),
 	"{\"kind\":\"detected\",\"t_s\":2,\"by\":\"mpi\",\"what\":\"rank 1\"}",
 };
 
