@@ -86,10 +86,13 @@ static int choose_lab(struct drill_cli *cli, struct drill_loaded *l,
 		json_object_set_new(lab, "provider", json_string(want));
 		want = NULL;
 	}
-	if (want && strcmp(want, "auto") != 0)
+	if (want && strcmp(want, "auto") != 0) {
 		rc = drill_lab_spec_read(want, &l->lab, err);
-	else
+		if (rc < 0)
+			err->code = rc = -EINVAL; /* a wrong file was named */
+	} else {
 		rc = drill_lab_spec_from_json(lab, &l->lab, err);
+	}
 	json_decref(lab);
 	if (rc < 0)
 		return rc;

@@ -35,6 +35,7 @@ struct drill_script {
 	size_t used;	 /* bytes of Lua memory */
 	int64_t budget;	 /* instructions left until the next wait */
 	bool stopped;	 /* out of budget: every instruction raises now */
+	bool full;	 /* memory was refused */
 	int env_ref;	 /* the sandbox's globals */
 	int modules_ref; /* what require returned, by name */
 	char root[256];	 /* the scenarios/ folder that require looks into */

@@ -29,8 +29,10 @@ static void *capped(void *ud, void *ptr, size_t old, size_t size)
 		free(ptr);
 		return NULL;
 	}
-	if (size > was && s->used + (size - was) > DRILL_SCRIPT_MEMORY)
+	if (size > was && s->used + (size - was) > DRILL_SCRIPT_MEMORY) {
+		s->full = true;
 		return NULL;
+	}
 	p = realloc(ptr, size);
 	if (p)
 		s->used += size - was;
@@ -43,15 +45,16 @@ static void tick(lua_State *L, lua_Debug *ar)
 {
 	struct drill_script *s = script_of(L);
 
-	(void)ar;
 	s->budget -= s->stopped ? 1 : DRILL_SCRIPT_STRIDE;
 	if (s->budget > 0)
 		return;
 	s->stopped = true;
 	lua_sethook(L, tick, LUA_MASKCOUNT, 1);
-	luaL_error(L, "the script ran %d million instructions without waiting "
-		      "and was stopped",
-		   (int)(DRILL_SCRIPT_BUDGET / 1000000));
+	lua_getinfo(L, "Sl", ar);
+	lua_pushfstring(L, "%s:%d: the script ran %d million instructions "
+			   "without waiting and was stopped", ar->short_src,
+			ar->currentline, (int)(DRILL_SCRIPT_BUDGET / 1000000));
+	lua_error(L);
 }
 
 void script_refill(struct drill_script *s)
@@ -91,6 +94,21 @@ static void keep_trace(struct drill_script *s, const char *trace)
 	s->trace[len ? len - 1 : 0] = '\0';
 }
 
+/* Lua has no line for it: it asks for no trace when it has no memory. */
+static int out_of_memory(struct drill_script *s, lua_State *L,
+			 struct drill_err *err)
+{
+	const struct script_source *file = s->sources;
+
+	while (file && file->next)
+		file = file->next;
+	drill_err_set(err, -EINVAL, NULL, "%s: the script wanted more than %u "
+		      "MiB of memory and was stopped",
+		      file ? file->name : "?", DRILL_SCRIPT_MEMORY >> 20);
+	lua_pop(L, 1);
+	return -EINVAL;
+}
+
 /* The first line of the message is the error, the rest the trace. */
 int script_failed(struct drill_script *s, lua_State *L, struct drill_err *err)
 {
@@ -98,6 +116,8 @@ int script_failed(struct drill_script *s, lua_State *L, struct drill_err *err)
 	int len;
 
 	msg = msg ? msg : "an error that is no text";
+	if (s->full && strncmp(msg, "not enough memory", 17) == 0)
+		return out_of_memory(s, L, err);
 	len = (int)strcspn(msg, "\n");
 	keep_trace(s, msg[len] ? msg + len + 1 : "");
 	drill_err_set(err, -EINVAL, NULL, "%.*s", len, msg);
@@ -345,6 +365,21 @@ static int keep_result(struct drill_script *s, const char *name,
 	return rc;
 }
 
+/* Also where the file has no params { ... } that could object. */
+static int all_declared(struct drill_script *s, const char *file,
+			struct drill_err *err)
+{
+	const char *name;
+	json_t *v;
+
+	json_object_foreach(s->given, name, v)
+		if (!json_object_get(s->params, name))
+			return drill_err_set(err, -EINVAL, NULL, "%s:1: -p %s: "
+					     "this scenario has no parameters",
+					     file, name);
+	return 0;
+}
+
 int drill_script_load_text(const char *name, const char *text, size_t len,
 			   json_t *params, struct drill_script **ret,
 			   struct drill_err *err)
@@ -364,6 +399,8 @@ int drill_script_load_text(const char *name, const char *text, size_t len,
 		rc = keep_result(s, name, err);
 		lua_pop(s->L, 1);
 	}
+	if (rc == 0)
+		rc = all_declared(s, name, err);
 	s->given = NULL;
 	return rc;
 }

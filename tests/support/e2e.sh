@@ -17,10 +17,18 @@ skip() { echo "SKIP $1: $2"; }
 fail() { echo "FAIL $1: $2"; failures=$((failures + 1)); }
 finish() { [ "$failures" -eq 0 ]; exit; }
 
-# is NAME GOT WANTED
+# is NAME GOT WANTED; of long texts only what differs is shown
 is()
 {
-	if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "got '$2', wanted '$3'"; fi
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	elif [ "${#2}" -lt 200 ] && [ "${#3}" -lt 200 ]; then
+		fail "$1" "got '$2', wanted '$3'"
+	else
+		echo "$2" >"$WORK/got" && echo "$3" >"$WORK/wanted"
+		fail "$1" "got < and wanted >: $(diff "$WORK/got" "$WORK/wanted" |
+			grep '^[<>]' | cut -c1-200 | head -8)"
+	fi
 }
 
 # truth NAME FILE EXPRESSION: the expression over the JSON file is true

@@ -117,7 +117,7 @@ END_TEST
 START_TEST(a_story_that_eats_memory_is_stopped_and_reverts)
 {
 	run(DURING("t:wait '1s' local s = 'x' while true do s = s .. s end"));
-	OUTCOME(DRILL_ERROR, "not enough memory");
+	OUTCOME(DRILL_ERROR, "MiB of memory");
 	assert_undone();
 }
 END_TEST

@@ -94,7 +94,7 @@ static const struct {
 	{ "while true do end", "was stopped" },
 	{ "while true do pcall(function() while true do end end) end",
 	  "was stopped" },
-	{ "local s = 'x' while true do s = s .. s end", "not enough memory" },
+	{ "local s = 'x' while true do s = s .. s end", "MiB of memory" },
 	{ "local function f() return 1 + f() end f()", "stack overflow" },
 	{ "local t = {} t.t = t return scenario { name = 'x', tags = t,\n" JOB
 	  "}", "nested deeper" },
