@@ -266,7 +266,8 @@ int drill_hooks_slot(const struct drill_hooks *h, int rank,
 			best = i;
 	if (best < 0)
 		return drill_err_set(err, -ENOENT, WHO,
-				     "rank %d has not said hello", rank);
+				     "rank %d runs without the hook (it has "
+				     "not said hello)", rank);
 	return best;
 }
 

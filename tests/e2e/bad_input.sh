@@ -26,8 +26,8 @@ scenario()
 # The lines that complain; progress and the line that repeats a run do not.
 complaints() { grep -cE '^faultdrill: ' "$WORK/err"; }
 
-# bad NAME STATUS WORDS COMMAND...: one complaint with these words, the status,
-# an empty journal, the machine as it was
+# bad NAME STATUS WORDS COMMAND...: one complaint (or the summary of the drill)
+# with these words, the status, an empty journal, the machine as it was
 bad()
 {
 	name=$1 status=$2 words=$3
@@ -37,9 +37,10 @@ bad()
 	rc=$?
 	if [ "$rc" -ne "$status" ]; then
 		fail "$name" "status $rc, wanted $status: $(head -c 400 "$WORK/err" "$WORK/text")"
-	elif [ "$status" -ne 6 ] && [ "$(complaints)" -ne 1 ]; then
+	elif [ "$(complaints)" -gt 1 ]; then
 		fail "$name" "$(complaints) complaints: $(head -c 400 "$WORK/err")"
-	elif ! cat "$WORK/err" "$WORK/text" | grep -qF -- "$words"; then
+	elif ! cat "$WORK/err" "$WORK/text" | tr -s ' \n' ' ' |
+		grep -qF -- "$words"; then
 		fail "$name" "no '$words' in: $(head -c 400 "$WORK/err" "$WORK/text")"
 	else
 		pass "$name"
@@ -69,7 +70,7 @@ an unknown injector|host.stpo { rank = 1 }|no host.stpo (did you mean host.stop?
 c08: an unknown rank|host.stop { rank = 7 }|f: no rank 7: the job has ranks 0 to 1
 c08: an unknown host|host.freeze { host = "h9" }|f: no host 'h9' (did you mean 'h0'?)
 a bare number for a duration|host.stop { rank = 1, duration = 2 }|duration: 2 is no duration: write "2s", say
-a bare number for a trigger|host.stop { rank = 1, at = at.time(5) }|5 is no duration
+a bare number for a trigger|host.stop { rank = 1, at = at.time(5) }|at.time: 5 is no duration: write "5s", say
 TABLE
 scenario fine 'host.stop { rank = 1, at = at.step(9000) }'
 refused "an unknown parameter of the scenario" 2 "fine.lua:1: -p nope" \
@@ -106,7 +107,7 @@ lab=
 "$FD" run --out "$WORK/first" --state "$WORK/state" "$WORK/first.lua" \
 	>"$WORK/first.text" 2>&1 </dev/null &
 first=$!
-wait_for 60 grep -q 'step.end' "$WORK"/first/*/events.jsonl ||
+wait_for 60 grep -q 'fault: attempt 1' "$WORK/first.text" ||
 	fail "the first drill runs" "$(tail -3 "$WORK/first.text")"
 "$FD" run --out "$WORK/out" --state "$WORK/state" "$WORK/first.lua" \
 	>"$WORK/text" 2>"$WORK/err" </dev/null
@@ -127,7 +128,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 	mkdir "$WORK/tiny"
 	scenario tiny 'host.stop { rank = 1, at = at.step(5) }'
 	# The tmpfs is full before the drill begins.
-	bad "no room for the journal" 3 "No space left on device" \
+	bad "no room for the journal" 3 "no room for the undo records" \
 		unshare -m sh -c 'mount -t tmpfs -o size=16k none "$1" &&
 		{ dd if=/dev/zero of="$1/full" bs=1k count=64 2>/dev/null; true; } &&
 		exec "$2" run --out "$3" --state "$1" "$4"' sh "$WORK/tiny" "$FD" \
@@ -139,11 +140,12 @@ else
 fi
 
 # ---- a missing package ----
-# deps.sh sees this system through /etc/os-release and dpkg-query only.
+# What deps.sh sees: no dpkg-query, no tool, and that we are not root.
 mkdir "$WORK/path"
-for t in sh grep fmt echo id cat sed; do
+for t in grep fmt sed; do
 	ln -sf "$(command -v $t)" "$WORK/path/$t"
 done
+printf '#!/bin/sh\necho 1000\n' >"$WORK/path/id" && chmod +x "$WORK/path/id"
 env -i PATH="$WORK/path" /bin/sh harness/deps.sh build >"$WORK/text" 2>"$WORK/err"
 is "missing packages end as a skip" "$?" 4
 grep -q 'libuv1-dev' "$WORK/err" && grep -q 'packages are missing' "$WORK/err" &&
@@ -152,10 +154,10 @@ grep -q 'libuv1-dev' "$WORK/err" && grep -q 'packages are missing' "$WORK/err" &
 
 # ---- an agent of another build ----
 id=$("$FD" --version | cut -d' ' -f2)
-sed "s/$id/0123456789abcdef/g" "$BUILD/faultdrill-agent" >"$WORK/agent"
+sed "s/${id##*+}/0123456789abcdef/g" "$BUILD/faultdrill-agent" >"$WORK/agent"
 chmod +x "$WORK/agent"
 refused_by_build() { find "$WORK/other" -name events.jsonl -exec grep -l step.begin {} +; }
-bad "an agent of another build" 3 "is of another build (0123456789abcdef, this is $id)" \
+bad "an agent of another build" 3 "is of another build (" \
 	env FAULTDRILL_AGENT="$WORK/agent" "$FD" run --out "$WORK/other" \
 	--state "$WORK/state" "$WORK/fine.lua"
 is "an agent of another build: no job was started" "$(refused_by_build)" ""
@@ -164,6 +166,6 @@ is "an agent of another build: no job was started" "$(refused_by_build)" ""
 job='workload.command { command = { "env", "-u", "LD_PRELOAD", "sleep", "3" }, ranks = 2 }'
 scenario unhooked 'collective.hang { rank = 1, at = at.time "1s" }'
 job=
-bad "a rank without the hook" 6 "runs without the hook" \
+bad "a rank without the hook" 6 "rank 1 runs without the hook" \
 	"$FD" run --out "$WORK/unhooked" --state "$WORK/state" "$WORK/unhooked.lua"
 finish
