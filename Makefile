@@ -113,6 +113,10 @@ $(BUILD)/tests/browser/render: $(call obj,tests/browser/render.c) \
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $< \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(CTRL_LIBS)
 
+# Its allocations can be made to fail.
+$(BUILD)/tests/unit/test_malloc_core: LDFLAGS += \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(BUILD)/libsupport.a \
 		$(BUILD)/libctrl.a $(BUILD)/libagent.a $(BUILD)/libcore.a
 	$(call say,LD)

@@ -33,6 +33,11 @@ static int at(const struct reading *r, const yaml_node_t *node,
 			     node->start_mark.line + 1, text);
 }
 
+static int no_memory(const struct reading *r)
+{
+	return drill_err_set(r->err, -ENOMEM, who, "%s: no memory", r->path);
+}
+
 /* What a plain word means; in quotes it is always a string. */
 static json_t *plain(const char *s)
 {
@@ -68,7 +73,7 @@ static json_t *convert_scalar(struct reading *r, const yaml_node_t *node)
 	v = node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE ? plain(s)
 							       : json_string(s);
 	if (!v)
-		at(r, node, "no value in UTF-8");
+		at(r, node, "no value that can be kept");
 	return v;
 }
 
@@ -156,10 +161,11 @@ static int set_field(struct reading *r, const yaml_node_pair_t *pair,
 		return -EINVAL;
 	if (json_object_get(r->seen, key))
 		return at(r, where, "this name is there twice");
-	json_object_set_new(r->seen, key, json_true());
+	if (json_object_set_new(r->seen, key, json_true()) < 0)
+		return no_memory(r);
 	value = convert(r, yaml_document_get_node(&r->doc, pair->value), 1);
-	if (!value)
-		return -EINVAL;
+	if (!value) /* said why, unless there was no memory */
+		return r->err && r->err->code ? r->err->code : no_memory(r);
 	rc = drill_lab_spec_set(spec, key, value, &inner);
 	json_decref(value);
 	return rc < 0 ? at(r, where, inner.msg) : 0;
