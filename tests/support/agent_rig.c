@@ -45,12 +45,14 @@ int64_t rig_ms(void)
 
 void rig_init(struct rig *g)
 {
+	char dir[] = "/tmp/drill-test-XXXXXX";
+
 	memset(g, 0, sizeof(*g));
-	snprintf(g->dir, sizeof(g->dir), "/tmp/drill-test-XXXXXX");
-	if (!mkdtemp(g->dir))
+	if (!mkdtemp(dir))
 		abort();
-	snprintf(g->state, sizeof(g->state), "%s/state", g->dir);
-	snprintf(g->trial, sizeof(g->trial), "%s/trial", g->dir);
+	snprintf(g->dir, sizeof(g->dir), "%s", dir);
+	snprintf(g->state, sizeof(g->state), "%s/state", dir);
+	snprintf(g->trial, sizeof(g->trial), "%s/trial", dir);
 	/* A host of its own, or tests that run at once would meet its lock. */
 	snprintf(g->host, sizeof(g->host), "t%s", g->dir + strlen(g->dir) - 6);
 	snprintf(g->run, sizeof(g->run), "run");
