@@ -106,6 +106,7 @@ struct drill {
 	char id[64];
 	int64_t start_ns; /* t_s = 0, on the lab's clock */
 	struct drill_host_state *hosts;
+	int n_hosts; /* of them: the lab forgets its own when it is down */
 	int lock_fd;
 	json_t *skips, *dirty, *trial_infos, *snapshots;
 	json_t *transports; /* {"tcp": true}: found by the hooks */

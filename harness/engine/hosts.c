@@ -318,6 +318,7 @@ int drill_hosts_up(struct drill *d, struct drill_err *err)
 	d->hosts = calloc((size_t)d->lab.n_hosts + 1, sizeof(*d->hosts));
 	if (!d->hosts)
 		return drill_err_set(err, -ENOMEM, "drill", "no memory");
+	d->n_hosts = d->lab.n_hosts;
 	for (i = 0; i < d->lab.n_hosts && rc == 0; i++) {
 		json_t *w = welcome(d);
 
@@ -473,7 +474,7 @@ void drill_hosts_free(struct drill *d)
 {
 	int i;
 
-	for (i = 0; d->hosts && i < d->lab.n_hosts; i++) {
+	for (i = 0; d->hosts && i < d->n_hosts; i++) {
 		json_decref(d->hosts[i].before);
 		json_decref(d->hosts[i].after);
 		json_decref(d->hosts[i].dirty);
