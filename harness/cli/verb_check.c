@@ -140,7 +140,11 @@ static void print_plan(json_t *p, const struct drill_loaded *l,
 	       (int)json_integer_value(json_object_get(trials, "fault")),
 	       drill_unit_print(l->spec.deadline_ns, DRILL_UNIT_DURATION,
 				deadline, sizeof(deadline)));
-	printf("  price      at most %.3g accelerator-hours\n",
+	printf("  price      ");
+	if (json_object_get(price, "accelerator_hours_expected"))
+		printf("about %.3g, ", json_number_value(json_object_get(
+				price, "accelerator_hours_expected")));
+	printf("at most %.3g accelerator-hours\n",
 	       json_number_value(json_object_get(
 		       price, "accelerator_hours_at_most")));
 	printf("  risk       %s\n  seed       %" PRIu64 "\n", get(p, "risk"),

@@ -226,6 +226,7 @@ static int run_trials(struct drill *d, struct drill_err *err)
 	for (r = 0; r < DRILL_ROLES; r++)
 		total += left[r] = d->spec->trials[r];
 	d->trials_total = total;
+	d->trial_s = drill_workload_expected_s(d->spec->workload);
 	while (rc == 0 && total > 0)
 		for (r = 0; r < DRILL_ROLES && rc == 0; r++) {
 			if (left[r] == 0)

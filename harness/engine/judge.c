@@ -499,9 +499,18 @@ int drill_judge(const struct drill_spec *spec, json_t *infos, json_t *events,
 	return 0;
 }
 
+/* What the events cannot say: that the drill could not run, or left a mess. */
+static bool is_beyond_events(enum drill_outcome o)
+{
+	return o == DRILL_DIRTY || o == DRILL_ERROR || o == DRILL_SKIP;
+}
+
 int drill_remeasure(json_t *run, json_t *events, struct drill_err *err)
 {
 	json_t *infos = json_object_get(run, "findings");
+	json_t *was = json_incref(json_object_get(run, "outcome"));
+	json_t *reason = json_incref(json_object_get(run, "reason"));
+	enum drill_outcome o = DRILL_PASS;
 	struct drill_spec spec;
 	char culprit[64];
 	int rc = drill_spec_read(json_object_get(run, "spec"), &spec, culprit,
@@ -510,5 +519,12 @@ int drill_remeasure(json_t *run, json_t *events, struct drill_err *err)
 	if (rc == 0)
 		rc = drill_judge(&spec, infos, events, run, err);
 	drill_spec_done(&spec);
+	if (was && drill_outcome_parse(json_string_value(was), &o) == 0 &&
+	    is_beyond_events(o)) {
+		json_object_set(run, "outcome", was);
+		json_object_set(run, "reason", reason);
+	}
+	json_decref(was);
+	json_decref(reason);
 	return rc;
 }

@@ -421,14 +421,19 @@ static int ranks_hit(const struct drill_plan_made *p)
 static json_t *price(const struct drill_plan_made *p)
 {
 	int trials = 0, i, ranks = drill_workload_ranks(p->spec->workload);
-	double most;
+	double most, about = drill_workload_expected_s(p->spec->workload);
+	json_t *out;
 
 	for (i = 0; i < DRILL_ROLES; i++)
 		trials += p->spec->trials[i];
 	most = (double)p->spec->deadline_ns / 1e9 / 3600 * trials * ranks;
-	return json_pack("{s:i s:i s:f s:i}", "trials", trials, "ranks", ranks,
-			 "accelerator_hours_at_most", most, "ranks_that_stop",
-			 ranks_hit(p));
+	out = json_pack("{s:i s:i s:f s:i}", "trials", trials, "ranks", ranks,
+			"accelerator_hours_at_most", most, "ranks_that_stop",
+			ranks_hit(p));
+	if (about > 0)
+		json_object_set_new(out, "accelerator_hours_expected",
+				    json_real(about / 3600 * trials * ranks));
+	return out;
 }
 
 json_t *drill_plan_json(const struct drill_plan_made *p,

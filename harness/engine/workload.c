@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define ARGV_MAX 256
+#define START_S 3.0 /* mpirun, MPI_Init, the first restore, the end */
 #define HOUR INT64_C(3600000000000)
 
 struct job_args {
@@ -216,6 +217,15 @@ int64_t drill_workload_steps(json_t *w)
 	struct job_args args = { 0 };
 
 	return read_args(w, &args) < 0 ? 0 : args.steps;
+}
+
+double drill_workload_expected_s(json_t *w)
+{
+	struct job_args args = { 0 };
+
+	if (read_args(w, &args) < 0 || !args.step_time)
+		return 0;
+	return START_S + (double)args.steps * (double)args.step_time / 1e9;
 }
 
 int64_t drill_workload_timeout_ns(json_t *w, const char *name)

@@ -34,6 +34,8 @@ int drill_workload_check(json_t *workload, char culprit[64],
 int drill_workload_ranks(json_t *workload);
 /* Training steps it will do, 0 unknown. */
 int64_t drill_workload_steps(json_t *workload);
+/* About how long one undisturbed run takes, start included; 0 unknown. */
+double drill_workload_expected_s(json_t *workload);
 /* The subject's named time-outs: "watchdog", "heartbeat". -1: none such. */
 int64_t drill_workload_timeout_ns(json_t *workload, const char *name);
 
