@@ -298,7 +298,7 @@ lint: all ## check the shape of the sources and what is linked
 	$(Q)BUILD=$(BUILD) tests/run $(sort $(wildcard tests/lint/*.sh))
 
 bench: all $(BENCHES) ## what we cost, against the limits
-	$(Q)BUILD=$(BUILD) tests/run $(BENCH_SH)
+	$(Q)BUILD=$(BUILD) tests/bench/table $(BENCH_SH)
 endif
 
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libagent.a $(BUILD)/libcore.a \
