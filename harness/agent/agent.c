@@ -142,13 +142,13 @@ static int enter_host(pid_t pid, struct drill_err *err)
  * parent carries the lab's name; without one the welcome names the lab. */
 static int take_lock(struct agent *a, const char *lab, struct drill_err *err)
 {
-	char name[400], what[200], *p;
+	char *name = a->lock_name, what[200], *p;
+	int size = sizeof(a->lock_name);
 
 	if (a->cgroup[0])
-		snprintf(name, sizeof(name), "%s", a->cgroup + 1);
+		snprintf(name, size, "%s", a->cgroup + 1);
 	else
-		snprintf(name, sizeof(name), "%s%s%s", lab, lab[0] ? "." : "",
-			 a->host);
+		snprintf(name, size, "%s%s%s", lab, lab[0] ? "." : "", a->host);
 	while ((p = strchr(name, '/')))
 		*p = '-';
 	snprintf(what, sizeof(what), "drill %.63s (agent pid %d)", a->run,
@@ -538,8 +538,7 @@ int drill_agent_run(const struct drill_agent_opts *opts)
 		drill_keeper_stop(a->journal, &a->keeper);
 		drill_journal_close(a->journal);
 	}
-	if (a->lock_fd >= 0)
-		close(a->lock_fd);
+	drill_lock_drop(a->lock_name, a->lock_fd);
 	free(a->ready);
 	code = a->exit_code < 0 ? DRILL_ERROR : a->exit_code;
 	free(a);

@@ -124,6 +124,7 @@ struct agent {
 	int64_t lease_ns, renew_ns;
 	int64_t heard_ns; /* last word of the controller, boot time */
 	int lock_fd;
+	char lock_name[256];
 	struct drill_journal *journal;
 	struct drill_keeper keeper;
 	int dirty; /* records that could not be closed */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,30 +62,78 @@ static int held_by(int fd, const char *name, struct drill_err *err)
 			     holder[0] ? holder : "another drill");
 }
 
-int drill_lock_take(const char *name, const char *what, int *ret_fd,
-		    struct drill_err *err)
+static int lock_path(const char *name, char *buf, int size,
+		     struct drill_err *err)
 {
-	char dir[200], path[512];
-	int fd, rc;
+	char dir[200];
+	int rc;
 
 	if (!name[0] || name[0] == '.' || strchr(name, '/'))
 		return drill_err_set(err, -EINVAL, who, "bad name '%s'", name);
 	rc = lock_dir(dir, sizeof(dir), err);
+	if (rc == 0)
+		snprintf(buf, size, "%s/%s", dir, name);
+	return rc;
+}
+
+/* Does @path still lead to what @fd has open? Its holder removes it at its end,
+ * perhaps between our open and our lock. */
+static bool still_there(const char *path, int fd)
+{
+	struct stat a, b;
+
+	return stat(path, &a) == 0 && fstat(fd, &b) == 0 &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+static int open_locked(const char *name, const char *path,
+		       struct drill_err *err)
+{
+	int fd, rc;
+
+	for (;;) {
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			  0600);
+		if (fd < 0)
+			return drill_err_errno(err, errno, who,
+					       "cannot open '%s'", path);
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+			rc = held_by(fd, name, err);
+			close(fd);
+			return rc;
+		}
+		if (still_there(path, fd))
+			return fd;
+		close(fd);
+	}
+}
+
+int drill_lock_take(const char *name, const char *what, int *ret_fd,
+		    struct drill_err *err)
+{
+	char path[512];
+	int fd, rc = lock_path(name, path, sizeof(path), err);
+
 	if (rc < 0)
 		return rc;
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = open_locked(name, path, err);
 	if (fd < 0)
-		return drill_err_errno(err, errno, who, "cannot open '%s'",
-				       path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		rc = held_by(fd, name, err);
-		close(fd);
-		return rc;
-	}
+		return fd;
 	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%s\n", what) < 0)
 		/* Only the text for people is missing; the lock holds. */
 		(void)!ftruncate(fd, 0);
 	*ret_fd = fd;
 	return 0;
+}
+
+void drill_lock_drop(const char *name, int fd)
+{
+	char path[512];
+
+	if (fd < 0)
+		return;
+	if (lock_path(name, path, sizeof(path), NULL) == 0 &&
+	    still_there(path, fd))
+		unlink(path);
+	close(fd);
 }

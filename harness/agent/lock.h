@@ -14,4 +14,8 @@
 int drill_lock_take(const char *name, const char *what, int *ret_fd,
 		    struct drill_err *err);
 
+/* Gives it back and removes its file. Only when no keeper holds it any more;
+ * -1 is allowed. */
+void drill_lock_drop(const char *name, int fd);
+
 #endif

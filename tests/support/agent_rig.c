@@ -111,8 +111,9 @@ void rig_send(struct rig *g, json_t *msg)
 	char *b = drill_frame_encode(msg, &n, NULL);
 
 	must(b != NULL, "encode");
+	/* A closed end may still have something to read: its last words. */
 	if (send(g->fd, b, n, MSG_NOSIGNAL) < 0)
-		g->closed = true;
+		g->silent = true;
 	free(b);
 	json_decref(msg);
 }

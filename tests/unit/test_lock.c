@@ -28,7 +28,7 @@ START_TEST(a_second_drill_is_refused_and_the_holder_named)
 	ck_assert_ptr_nonnull(strstr(err.msg, "drill one (pid 1)"));
 	close(a);
 	ck_assert_int_eq(drill_lock_take(name, "drill two", &b, NULL), 0);
-	close(b);
+	drill_lock_drop(name, b);
 }
 END_TEST
 
@@ -67,6 +67,24 @@ START_TEST(the_lock_lives_as_long_as_the_last_process_that_has_it)
 }
 END_TEST
 
+START_TEST(a_lock_given_back_leaves_no_file_and_can_be_had_again)
+{
+	int a = -1, i;
+
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(drill_lock_take(name, "one", &a, NULL), 0);
+		drill_lock_drop(name, a);
+	}
+	if (geteuid() == 0) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "/run/faultdrill/lock/%s", name);
+		ck_assert_int_eq(access(path, F_OK), -1);
+	}
+	drill_lock_drop(name, -1);
+}
+END_TEST
+
 START_TEST(a_name_that_leaves_the_directory_is_refused)
 {
 	static const char *const names[] = { "", ".", "../x", "a/b" };
@@ -87,6 +105,8 @@ int main(void)
 	tcase_add_test(t, the_state_directory_makes_no_difference);
 	tcase_add_test(t,
 		       the_lock_lives_as_long_as_the_last_process_that_has_it);
+	tcase_add_test(t,
+		       a_lock_given_back_leaves_no_file_and_can_be_had_again);
 	tcase_add_loop_test(t, a_name_that_leaves_the_directory_is_refused, 0,
 			    4);
 	suite_add_tcase(s, t);
