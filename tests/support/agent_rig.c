@@ -244,6 +244,8 @@ static int remove_one(const char *path, const struct stat *st, int flag,
 
 void rig_down(struct rig *g)
 {
+	int i;
+
 	if (g->agent > 0)
 		rig_end_process(g->agent);
 	if (current == g)
@@ -253,7 +255,11 @@ void rig_down(struct rig *g)
 	drill_frame_reader_done(&g->reader);
 	json_decref(g->seen);
 	json_decref(g->before);
-	nftw(g->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	/* A keeper may still be at work in it for a moment. */
+	for (i = 0; i < 2000 && access(g->dir, F_OK) == 0; i++) {
+		nftw(g->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		usleep(i ? 1000 : 0);
+	}
 }
 
 json_t *rig_fault(const char *name, const char *injector, const char *more)
