@@ -103,11 +103,14 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 	if (drill_cli_json(cli))
 		drill_cli_print(json_pack("{s:s s:s s:i s:i s:i}", "outcome",
 					  drill_outcome_name(r->outcome),
-					  "reason", r->reason, "status", code,
+					  "reason", r->reason, "status",
+					  code < 0 ? 128 - code : code,
 					  "effective", hits, "reverted",
 					  count(r->events, "fault.reverted")));
+	if (!r->run)
+		return r->outcome; /* it was told already */
 	if (r->outcome == DRILL_DIRTY || r->outcome == DRILL_ERROR ||
-	    r->outcome == DRILL_SKIP || !r->run) {
+	    r->outcome == DRILL_SKIP) {
 		fprintf(stderr, "faultdrill: exec: %s\n", r->reason);
 		return r->outcome;
 	}

@@ -34,6 +34,36 @@ static int own_pid(pid_t pid)
 	return last ? atoi(last + 1) : 0;
 }
 
+/* The parent of a process in our own PID namespace, 0 when it is not there. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512], *end;
+	pid_t ret = 0;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	end = strrchr(text, ')'); /* behind the name, which may hold anything */
+	return end && sscanf(end, ") %*c %d", &ret) == 1 ? ret : 0;
+}
+
+/* A command may start its ranks itself, as mpirun does: then the rank that says
+ * hello is a descendant of the process that we were given. */
+static bool descends(pid_t pid, pid_t from)
+{
+	int i;
+
+	for (i = 0; i < 16 && pid > 1 && pid != from; i++)
+		pid = parent_of(pid);
+	return pid == from;
+}
+
 /* The slot of the target's process, and that it is the process we mean. */
 static int find_slot(const struct drill_act *act, const struct drill_hooks *h,
 		     struct drill_err *err)
@@ -44,7 +74,8 @@ static int find_slot(const struct drill_act *act, const struct drill_hooks *h,
 	if (slot < 0 || pid <= 0)
 		return slot;
 	own = own_pid(pid);
-	if (own != h->page->slot[slot].pid)
+	if (own != h->page->slot[slot].pid &&
+	    (own != pid || !descends(h->page->slot[slot].pid, pid)))
 		return drill_err_set(err, -ESRCH, who,
 				     "the hook of '%s' speaks for process %d, "
 				     "the rank is %d", act->target->name,

@@ -209,10 +209,28 @@ END_TEST
 START_TEST(the_hook_of_another_process_is_refused)
 {
 	json_t *obj = json_object();
+	pid_t other = fork();
+
+	if (other == 0)
+		for (;;)
+			pause();
+	parse(&drill_collective_hang, obj);
+	target.process.pid = other;
+	ck_assert_int_eq(drill_collective_hang.probe(&act, &err), -ESRCH);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	json_decref(obj);
+}
+END_TEST
+
+/* As of a command that starts its ranks itself. */
+START_TEST(the_hook_of_a_descendant_is_taken)
+{
+	json_t *obj = json_object();
 
 	parse(&drill_collective_hang, obj);
 	target.process.pid = getpid();
-	ck_assert_int_eq(drill_collective_hang.probe(&act, &err), -ESRCH);
+	ck_assert_msg(!drill_collective_hang.probe(&act, &err), "%s", err.msg);
 	json_decref(obj);
 }
 END_TEST
@@ -259,6 +277,7 @@ int main(void)
 	tcase_add_test(t, a_fault_ends_with_its_rank_and_meets_no_later_one);
 	tcase_add_test(t, a_rank_without_the_hook_is_refused_by_name);
 	tcase_add_test(t, the_hook_of_another_process_is_refused);
+	tcase_add_test(t, the_hook_of_a_descendant_is_taken);
 	tcase_add_test(t, an_unknown_call_is_refused_with_the_nearest);
 	tcase_add_test(t, a_page_that_is_gone_is_dirty_while_its_rank_lives);
 	suite_add_tcase(s, t);
