@@ -15,7 +15,7 @@ scenario()
 	--- Ends as $1.
 	return scenario {
 	  name      = "$1",
-	  lab       = lab["local"] { hosts = 2 },
+	  lab       = lab.local_ { hosts = 2 },
 	  workloads = { job = workload.train { ranks = 2, steps = 400, checkpoint_every = 100 } },
 	  faults    = { frozen = host.stop { rank = 1, at = at.manual() } },
 	  trials    = { fault = 1 },

@@ -16,7 +16,7 @@ drill()
 	--- $1.
 	return scenario {
 	  name      = "$1",
-	  lab       = lab["local"] { hosts = 2 },
+	  lab       = lab.local_ { hosts = 2 },
 	  workloads = { job = workload.train { ranks = 2, steps = 60, checkpoint_every = 15 } },
 	  faults    = { f = $2 },
 	  trials    = { baseline = 1, fault = 1 },
