@@ -247,6 +247,22 @@ static void difference(struct html *h, json_t *d)
 		    esc(h, drill_look_text(d, "after", "nothing")));
 }
 
+/* Changes that no fault of this lab can make: told, and not ours. */
+static void strangers(struct html *h, json_t *list)
+{
+	json_t *line;
+	size_t i;
+
+	if (!json_array_size(list))
+		return;
+	put(h, "<details><summary>Changed by others meanwhile: %zu lines, on a "
+	    "machine that the lab shares</summary><ul class=\"small\">",
+	    json_array_size(list));
+	json_array_foreach (list, i, line)
+		put(h, "<li>%s</li>", esc(h, json_string_value(line)));
+	put(h, "</ul></details>\n");
+}
+
 static void snapshot(struct html *h)
 {
 	json_t *snap = drill_look(h->trial, "snapshot"), *v, *d;
@@ -268,6 +284,7 @@ static void snapshot(struct html *h)
 		    shown(h, v));
 	if (json_object_size(classes))
 		put(h, "</ul>\n");
+	strangers(h, drill_look(snap, "strangers"));
 	if (!json_array_size(differences))
 		return;
 	put(h, "<div class=\"scroll\"><table><thead><tr><th>host</th><th>kind"

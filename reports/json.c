@@ -39,7 +39,7 @@ static const char *const order[] = {
 	"data_stall_share", "communication_share", "transfer_share", "mfu",
 	"baseline_cut", "attempt_list", "attempt", "false_alarm_list",
 	"final_state", "baseline_state", "state_equal", "snapshot",
-	"equal", "classes", "differences", "undo", "opened", "closed",
+	"equal", "classes", "differences", "strangers", "undo", "opened", "closed",
 	/* an incident */
 	"incidents", "fault", "injector", "args", "class", "fidelity",
 	"target", "natural", "occurrences", "instants", "requested", "issued",

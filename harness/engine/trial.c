@@ -336,9 +336,31 @@ static void stop_job(struct drill *d, struct drill_trial *t)
 					 err.msg);
 }
 
+/* A host without a namespace and cgroup of its own is this machine, which other
+ * people use too: no fault can change it there, so what changed is theirs. Only
+ * the job's own processes are ours. */
+static bool is_strangers(const struct drill_lab_host *host, const char *line)
+{
+	return !host->cgroup[0] && strncmp(line, "processes:", 10);
+}
+
+static void tell_difference(struct drill *d, struct drill_trial *t, int host,
+			    const char *line, json_t *ours, json_t *strangers)
+{
+	const struct drill_lab_host *h = &d->lab.hosts[host];
+	bool theirs = is_strangers(h, line);
+
+	json_array_append_new(theirs ? strangers : ours,
+			      json_sprintf("%s: %s", h->name, line));
+	if (!theirs)
+		drill_trial_find(t, DRILL_DIRTY, "host %s is not as before: %s",
+				 h->name, line);
+}
+
 static void compare_snapshots(struct drill *d, struct drill_trial *t)
 {
 	json_t *all = json_array(), *diff, *v, *classes = json_object();
+	json_t *strangers = json_array();
 	size_t k;
 	int i;
 
@@ -355,22 +377,16 @@ static void compare_snapshots(struct drill *d, struct drill_trial *t)
 					     json_integer_value(json_object_get(
 						     classes, class))));
 		diff = drill_snapshot_compare(h->before, h->after);
-		json_array_foreach(diff, k, v) {
-			json_array_append_new(
-				all, json_sprintf("%s: %s",
-						  d->lab.hosts[i].name,
-						  json_string_value(v)));
-			drill_trial_find(t, DRILL_DIRTY,
-					 "host %s is not as before: %s",
-					 d->lab.hosts[i].name,
-					 json_string_value(v));
-		}
+		json_array_foreach(diff, k, v)
+			tell_difference(d, t, i, json_string_value(v), all,
+					strangers);
 		json_decref(diff);
 	}
 	json_array_append_new(d->snapshots,
-			      json_pack("{s:b s:o s:o}", "equal",
+			      json_pack("{s:b s:o s:o s:o}", "equal",
 					json_array_size(all) == 0, "classes",
-					classes, "differences", all));
+					classes, "differences", all,
+					"strangers", strangers));
 }
 
 /* ---- what the trial itself shows, before any number ---- */

@@ -30,6 +30,13 @@ scenario()
 	LUA
 }
 
+# bites NAME: waits until the fault of that run is in force
+bites()
+{
+	wait_for 60 sh -c "grep -q '\"fault.effective\"' '$WORK/$1'/2*/events.jsonl" ||
+		fail "$1: the fault bites" "never effective: $(tail -3 "$WORK/$1.text")"
+}
+
 # ends NAME WANTED-STATUS: runs it, and holds the machine against before
 ends()
 {
@@ -38,8 +45,7 @@ ends()
 		>"$WORK/$1.text" 2>&1 </dev/null &
 	pid=$!
 	if [ -n "${3:-}" ]; then
-		wait_for 60 grep -q '"fault.effective"' "$WORK/$1/"*/events.jsonl ||
-			fail "$1: the fault bites" "never effective: $(tail -3 "$WORK/$1.text")"
+		bites "$1"
 		child=$(cat /proc/$pid/task/$pid/children)
 		kill "$3" ${child:-$pid}
 	fi
@@ -53,7 +59,7 @@ ends()
 	is "$1: the machine is as it was" "$(snapshot)" "$before"
 	"$FD" heal --list --state "$WORK/state" >"$WORK/heal" 2>&1
 	is "$1: the journal holds nothing" "$?" 0
-	grep -q '"fault.reverted"' "$WORK/$1/"*/events.jsonl 2>/dev/null &&
+	grep -q '"fault.reverted"' "$WORK/$1/"2*/events.jsonl 2>/dev/null &&
 		pass "$1: the revert is in the events" ||
 		fail "$1: the revert is in the events" "no fault.reverted"
 }
@@ -77,8 +83,7 @@ before=$(snapshot)
 "$FD" run --out "$WORK/killed" --state "$WORK/state" "$WORK/killed.lua" \
 	>"$WORK/killed.text" 2>&1 </dev/null &
 pid=$!
-wait_for 60 grep -q '"fault.effective"' "$WORK/killed/"*/events.jsonl ||
-	fail "killed: the fault bites" "never: $(tail -3 "$WORK/killed.text")"
+bites killed
 kill -9 $pid
 wait $pid 2>/dev/null
 "$FD" heal --state "$WORK/state" >"$WORK/heal" 2>&1
