@@ -336,19 +336,19 @@ static void stop_job(struct drill *d, struct drill_trial *t)
 					 err.msg);
 }
 
-/* A host without a namespace and cgroup of its own is this machine, which other
- * people use too: no fault can change it there, so what changed is theirs. Only
- * the job's own processes are ours. */
-static bool is_strangers(const struct drill_lab_host *host, const char *line)
+/* Where the hosts are this machine itself no fault can change a mount or a
+ * sysctl: what changed there is other people's. Only the job's own processes
+ * are ours. */
+static bool is_strangers(const struct drill *d, const char *line)
 {
-	return !host->cgroup[0] && strncmp(line, "processes:", 10);
+	return d->lab.ops->shared && strncmp(line, "processes:", 10);
 }
 
 static void tell_difference(struct drill *d, struct drill_trial *t, int host,
 			    const char *line, json_t *ours, json_t *strangers)
 {
 	const struct drill_lab_host *h = &d->lab.hosts[host];
-	bool theirs = is_strangers(h, line);
+	bool theirs = is_strangers(d, line);
 
 	json_array_append_new(theirs ? strangers : ours,
 			      json_sprintf("%s: %s", h->name, line));

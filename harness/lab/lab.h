@@ -83,6 +83,8 @@ typedef void drill_timer_fn(void *arg);
 struct drill_lab_ops {
 	const char *name;
 	const char *doc;
+	/* Its hosts are this machine itself, which others use too. */
+	bool shared;
 
 	/* Could such a lab come up here? 0, or negative with the reason. */
 	int (*probe)(const struct drill_lab_spec *spec, struct drill_err *err);

@@ -194,6 +194,7 @@ static int probe(const struct drill_lab_spec *spec, struct drill_err *err)
 
 const struct drill_lab_ops drill_lab_local = {
 	.name = "local",
+	.shared = true,
 	.doc = "Process groups on this machine; no namespace, no root.",
 	.probe = probe,
 	.up = up,
