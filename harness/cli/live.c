@@ -39,6 +39,7 @@ static void times(const struct drill_progress *p, char *buf, size_t size)
 static void state(const struct drill_progress *p, char *buf, size_t size)
 {
 	char time[64], step[64] = "", faults[64] = "";
+	bool other = strcmp(p->phase, "trial") != 0;
 
 	times(p, time, sizeof(time));
 	if (p->steps)
@@ -50,8 +51,9 @@ static void state(const struct drill_progress *p, char *buf, size_t size)
 		snprintf(faults, sizeof(faults), "  %d armed, %d fired",
 			 p->armed, p->fired);
 	if (p->trial)
-		snprintf(buf, size, "trial %d/%d %s  %s%s%s  %s", p->trial,
-			 p->trials, p->role, p->phase, step, faults, time);
+		snprintf(buf, size, "trial %d/%d %s%s%s%s%s  %s", p->trial,
+			 p->trials, p->role, other ? "  " : "",
+			 other ? p->phase : "", step, faults, time);
 	else
 		snprintf(buf, size, "%s  %s", p->phase, time);
 }

@@ -75,9 +75,11 @@ static const char *get(json_t *obj, const char *key)
 	return s ? s : "";
 }
 
-static void print_trigger(json_t *at)
+static void print_trigger(json_t *f)
 {
-	char *text;
+	json_t *at = json_object_get(f, "at");
+	char *text, time[32];
+	const char *on;
 
 	if (json_array_size(json_object_get(at, "steps"))) {
 		printf("at step ");
@@ -88,9 +90,25 @@ static void print_trigger(json_t *at)
 			       json_integer_value(json_object_get(at, "nth")));
 		return;
 	}
-	text = json_dumps(at, JSON_COMPACT);
-	printf("at %s", text ? text : "?");
-	free(text);
+	on = get(at, "on");
+	if (strcmp(on, "manual") == 0) {
+		if (!get(f, "after")[0])
+			printf("when the story says so");
+		else
+			printf("after %s", get(f, "after"));
+	} else if (strcmp(on, "time") == 0) {
+		printf("at %s", drill_unit_print(
+			json_integer_value(json_object_get(at, "ns")),
+			DRILL_UNIT_DURATION, time, sizeof(time)));
+	} else if (strcmp(on, "event") == 0) {
+		printf("at event %s number %" JSON_INTEGER_FORMAT,
+		       get(at, "kind"),
+		       json_integer_value(json_object_get(at, "nth")));
+	} else {
+		text = json_dumps(at, JSON_COMPACT);
+		printf("at %s", text ? text : "?");
+		free(text);
+	}
 }
 
 static void print_fault(json_t *f)
@@ -103,7 +121,7 @@ static void print_fault(json_t *f)
 	printf(" (host ");
 	print_list(json_object_get(target, "hosts"));
 	printf(")\n             ");
-	print_trigger(json_object_get(f, "at"));
+	print_trigger(f);
 	printf("\n             risk %s, acts in the %s layer", get(f, "risk"),
 	       get(f, "fidelity"));
 	if (json_array_size(json_object_get(f, "needs"))) {

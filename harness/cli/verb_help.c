@@ -48,8 +48,8 @@ static void help_all(void)
 		printf("  %d  %-13s %s\n", i,
 		       drill_outcome_name((enum drill_outcome)i),
 		       drill_outcome_doc((enum drill_outcome)i));
-	printf("\nMore: faultdrill help VERB | INJECTOR | metrics | lua | "
-	       "FILE.lua\n");
+	printf("\nMore: faultdrill help VERB | INJECTOR | WORKLOAD | metrics | "
+	       "lua | FILE.lua\n");
 }
 
 static void print_params(const struct drill_param *p)
@@ -153,7 +153,7 @@ static const char lua_page[] =
 	"  hypothesis owner runbook ticket tags        for the report\n"
 	"  run = function(t) ... end                   a longer story\n"
 	"\n"
-	"  lab.netns { hosts, spares, devices }        lab.local_ { ... }\n"
+	"  lab.auto { hosts, spares, devices }         lab.netns  lab.local_\n"
 	"  workload.train { ranks, steps, ... }        workload.command { ... }\n"
 	"  FAMILY.FAULT { TARGET, at, duration, refire, follow, ... }\n"
 	"    TARGET   rank | host = 3, \"h1\", { 0, 2 }, \"all\" or a picker\n"
@@ -221,7 +221,7 @@ static bool help_known(const char *name)
 		return help_metrics(), true;
 	if (strcmp(name, "lua") == 0 || strcmp(name, "scenario") == 0)
 		return fputs(lua_page, stdout), true;
-	return false;
+	return drill_list_print(name);
 }
 
 enum drill_outcome drill_verb_help(struct drill_cli *cli)

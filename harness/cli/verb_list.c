@@ -62,6 +62,7 @@ static void list_events(json_t *out)
 
 static void list_labs(json_t *out)
 {
+	row(out, "auto", "", "The first of these that can come up here.");
 	row(out, drill_lab_netns.name, "", drill_lab_netns.doc);
 	row(out, drill_lab_local.name, "", drill_lab_local.doc);
 }
@@ -74,17 +75,24 @@ static void list_verbs(json_t *out)
 		row(out, v->name, v->args, v->doc);
 }
 
-/* The first "---" sentence of a scenario file. */
+/* The first sentence of a scenario file's "---" lines. */
 static void list_file(json_t *out, const char *path)
 {
-	char line[256];
+	char line[256], doc[512] = "", *end;
 	FILE *f = fopen(path, "re");
+	size_t n = 0;
 
-	if (f && fgets(line, sizeof(line), f) &&
-	    strncmp(line, "--- ", 4) == 0) {
+	while (f && !strstr(doc, ". ") && fgets(line, sizeof(line), f) &&
+	       strncmp(line, "--- ", 4) == 0 && n < sizeof(doc)) {
 		line[strcspn(line, "\n")] = '\0';
-		row(out, path, "", line + 4);
+		n += (size_t)snprintf(doc + n, sizeof(doc) - n, "%s%s",
+				      n ? " " : "", line + 4);
 	}
+	end = strstr(doc, ". ");
+	if (end)
+		end[1] = '\0';
+	if (doc[0])
+		row(out, path, "", doc);
 	if (f)
 		fclose(f);
 }
@@ -144,6 +152,23 @@ static void print_rows(json_t *rows)
 		       json_string_value(json_object_get(r, "kind")),
 		       wide2 ? "  " : "",
 		       json_string_value(json_object_get(r, "doc")));
+}
+
+bool drill_list_print(const char *name)
+{
+	json_t *rows;
+	size_t i;
+
+	for (i = 0; i < N_LISTS; i++) {
+		if (strcmp(name, lists[i].name) != 0)
+			continue;
+		rows = json_array();
+		lists[i].fill(rows);
+		print_rows(rows);
+		json_decref(rows);
+		return true;
+	}
+	return false;
 }
 
 enum drill_outcome drill_verb_list(struct drill_cli *cli)

@@ -43,6 +43,8 @@ static int read_run(const char *dir, json_t **run, json_t **events,
 
 	snprintf(path, sizeof(path), "%s/run.json", dir);
 	*run = json_load_file(path, 0, &e);
+	if (!*run && e.line < 1) /* not there, or not to be read */
+		return drill_err_set(err, -EINVAL, NULL, "%s", e.text);
 	if (!*run)
 		return drill_err_set(err, -EINVAL, NULL, "%s:%d: %s", path,
 				     e.line, e.text);

@@ -58,6 +58,8 @@ bool drill_cli_json(const struct drill_cli *cli);
 enum drill_outcome drill_cli_fail(const struct drill_err *err);
 enum drill_outcome drill_cli_usage(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
+/* Prints the list of that name; false when there is none. */
+bool drill_list_print(const char *name);
 /* Prints @v as JSON to stdout; takes it over. */
 void drill_cli_print(json_t *v);
 /* --ok skip,inconclusive turns those into pass. */

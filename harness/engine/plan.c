@@ -395,6 +395,8 @@ static json_t *fault_json(const struct drill_planned_fault *f)
 	json_object_set_new(out, "survives",
 			    json_string(drill_survives_name(inj->survives)));
 	json_object_set_new(out, "needs", strings(inj->needs));
+	if (f->after)
+		json_object_set_new(out, "after", json_string(f->after));
 	json_object_set_new(out, "way_back",
 			    json_string(f->irreversible
 						? "none: the act itself is "

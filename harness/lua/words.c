@@ -491,7 +491,7 @@ static const struct word table[] = {
 	{ "pick", "peer", pick_peer },	 { "detect", "mark", detect_mark },
 	{ "detect", "command", NULL },	 { "detect", "log", NULL },
 	{ "lab", "netns", lab_of },	 { "lab", "local", lab_of },
-	{ "lab", "local_", lab_of },
+	{ "lab", "local_", lab_of },	 { "lab", "auto", lab_of },
 	{ "lab", "libvirt", NULL },	 { "lab", "ssh", NULL },
 	{ "lab", "slurm", NULL },	 { "lab", "sim", NULL },
 	{ "workload", "train", workload_of },
