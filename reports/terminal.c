@@ -179,7 +179,19 @@ static void blamed(FILE *to, json_t *inc)
 	line(to, "  blamed", text);
 }
 
-static void moved(FILE *to, json_t *inc)
+/* A job that tells no steps: then nothing is known of its progress. */
+static bool silent(json_t *run)
+{
+	json_t *t;
+	size_t i;
+
+	json_array_foreach (drill_look(run, "trials"), i, t)
+		if (!(drill_look_num(t, "work_steps") <= 0))
+			return false;
+	return i > 0;
+}
+
+static void moved(FILE *to, json_t *run, json_t *inc)
 {
 	char t[64], caught[64], text[200];
 
@@ -189,6 +201,8 @@ static void moved(FILE *to, json_t *inc)
 		snprintf(text, sizeof(text), "%-16s caught up %s", t, caught);
 	else if (!strcmp(t, "never stopped"))
 		snprintf(text, sizeof(text), "training %s", t);
+	else if (silent(run))
+		snprintf(text, sizeof(text), "unknown: the job tells no steps");
 	else
 		snprintf(text, sizeof(text), "never");
 	line(to, "  moved again", text);
@@ -235,7 +249,7 @@ static void incidents(const struct drill_report *r, FILE *to, json_t *trial)
 		wrapped(to, head, 2, 4);
 		noticed(to, inc);
 		blamed(to, inc);
-		moved(to, inc);
+		moved(to, r->run, inc);
 		cost(to, r->run, inc);
 	}
 }
@@ -303,7 +317,7 @@ static void trials(FILE *to, json_t *run, int shown)
 		line(to, "trials", text);
 }
 
-static void ledger(FILE *to, json_t *trial)
+static void ledger(FILE *to, json_t *run, json_t *trial)
 {
 	static const char *const cats[] = { "useful", "checkpoint", "data",
 		"stalled", "redone", "restart", "degraded", "idle" };
@@ -313,11 +327,12 @@ static void ledger(FILE *to, json_t *trial)
 
 	if (isnan(drill_look_num(l, "wall_rank_s")))
 		return;
-	n = (size_t)snprintf(text, sizeof(text), "%s rank*s =",
-		drill_num_plain(num, drill_look_num(l, "wall_rank_s"), 1));
+	n = (size_t)snprintf(text, sizeof(text), "%s rank*s%s",
+		drill_num_plain(num, drill_look_num(l, "wall_rank_s"), 1),
+		silent(run) ? ", not split: the job tells no steps" : " =");
 	start = n;
 	for (size_t i = 0; i < sizeof(cats) / sizeof(*cats); i++) {
-		double v = drill_look_num(l, cats[i]);
+		double v = silent(run) ? 0 : drill_look_num(l, cats[i]);
 
 		if (v > 0 && n < sizeof(text))
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
@@ -380,7 +395,7 @@ static int write_terminal(const struct drill_report *report, FILE *to,
 	expectations(report, to);
 	putc('\n', to);
 	trials(to, report->run, shown);
-	ledger(to, trial);
+	ledger(to, report->run, trial);
 	clean(to, report->run, trial);
 	ending(report, to);
 	return ferror(to) ? drill_err_set(err, -EIO, "report.terminal",
