@@ -3,7 +3,7 @@
 
 return scenario {
   name      = "one rank is killed",
-  lab       = lab.netns { hosts = 4, spares = 1 },
+  lab       = lab.auto { hosts = 4, spares = 1 },
   workloads = { job = workload.train { ranks = 4, steps = 60, checkpoint_every = 20 } },
   faults    = { kill = host.kill { rank = 2, at = at.step(30) } },
   trials    = { baseline = 1, fault = 1 },

@@ -3,7 +3,7 @@
 
 return scenario {
   name      = "my own job",
-  lab       = lab.netns { hosts = 2 },
+  lab       = lab.auto { hosts = 2 },
   workloads = { job = workload.command { command = { "sleep", "4" }, ranks = 2 } },
   faults    = { kill = host.kill { rank = 1, at = at.time "1s" } },
   trials    = { fault = 1 },

@@ -3,8 +3,8 @@
 
 return scenario {
   name      = "a rank stands still, twice",
-  lab       = lab.netns { hosts = 2 },
-  workloads = { job = workload.train { ranks = 2, steps = 120, watchdog = "10s" } },
+  lab       = lab.auto { hosts = 2 },
+  workloads = { job = workload.train { ranks = 2, steps = 80, watchdog = "10s" } },
   faults    = {
     first  = host.stop { rank = 1, at = at.manual() },
     second = host.stop { rank = 0, at = at.manual() },

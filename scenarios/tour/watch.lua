@@ -3,7 +3,7 @@
 
 return scenario {
   name      = "watch",
-  lab       = lab.netns { hosts = 2 },
+  lab       = lab.auto { hosts = 2 },
   workloads = { job = workload.train { ranks = 2, steps = 40 } },
   faults    = {},
   trials    = { baseline = 1 },
