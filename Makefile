@@ -44,10 +44,14 @@ AGENT_LIBS := -Wl,-Bstatic -luv_a -ljansson -lxxhash -Wl,-Bdynamic -lpthread -ld
 # Packages first, in a make of their own: pkg-config is asked when this file is
 # read, so what was missing then would still be missing.
 ifndef DRILL_DEPS
-all drill: ## build everything; drill: break a real training run, show its cost
+#all: ## build everything (as root: installs what is missing first)
+#drill: ## break a real training run and show its cost (root)
+all drill:
 	$(Q)harness/deps.sh build
 	$(Q)$(MAKE) --no-print-directory DRILL_DEPS=build $@
-check bench lint unit: ## check: run all tests (as root: all of them)
+#check: ## run all tests (without root some are skipped)
+#unit: ## run the unit tests
+check bench lint unit:
 	$(Q)harness/deps.sh check
 	$(Q)$(MAKE) --no-print-directory DRILL_DEPS=check $@
 else
@@ -202,7 +206,7 @@ $(BUILD)/train: $(call obj,$(TRAIN_SRC) workloads/train/comm_mpi.c)
 	$(Q)OMPI_CC=$(CC) $(MPICC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
 		-lpthread -ldl -lm
 
-cuda: $(BUILD)/train-kernels.fatbin	## the kernels for real GPUs (needs nvcc)
+cuda: $(BUILD)/train-kernels.fatbin ## build the kernels for real GPUs (needs nvcc)
 $(BUILD)/train-kernels.fatbin: workloads/train/kernels.c \
 		$(wildcard workloads/train/*.h)
 	$(call say,NVCC)
@@ -297,7 +301,7 @@ ifdef DRILL_DEPS
 lint: all ## check the shape of the sources and what is linked
 	$(Q)BUILD=$(BUILD) tests/run $(sort $(wildcard tests/lint/*.sh))
 
-bench: all $(BENCHES) ## what we cost, against the limits
+bench: all $(BENCHES) ## measure what faultdrill costs, against the limits (root)
 	$(Q)BUILD=$(BUILD) tests/bench/table $(BENCH_SH)
 endif
 
@@ -324,7 +328,7 @@ $(BUILD)/bench/lab: BENCH_LIBS = $(BUILD)/libctrl.a $(BUILD)/libagent.a \
 	$(BUILD)/libcore.a $(CTRL_LIBS)
 BENCH_CC = $(CC)
 
-install: all ## copy the program and its parts below $(PREFIX)
+install: all ## copy program, parts and scenarios below $(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/faultdrill \
 		$(DESTDIR)$(PREFIX)/share/faultdrill
 	install $(BUILD)/faultdrill $(DESTDIR)$(PREFIX)/bin
@@ -341,6 +345,6 @@ clean: ## remove what was built
 	rm -rf $(BUILD)
 
 help: ## list the targets
-	@sed -n 's/^\([a-z ]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^#*\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 -include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
