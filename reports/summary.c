@@ -305,12 +305,14 @@ static void why_missed(json_t *run, bool plain, char *buf, size_t size)
 					   : "all %zu expectations held.", n);
 	else if (held == n && n == 1)
 		snprintf(buf, size, "%s is at %s%% of its limit.", e[0].metric,
-			 drill_num_plain(num, 100 * e[0].used, 0));
+			 drill_num_plain(num, 100 * e[0].used,
+					 e[0].used < 0.01));
 	else if (held == n)
 		snprintf(buf, size,
 			 "all %zu expectations held; the tightest is %s at "
 			 "%s%% of its limit.", n, e[0].metric,
-			 drill_num_plain(num, 100 * e[0].used, 0));
+			 drill_num_plain(num, 100 * e[0].used,
+					 e[0].used < 0.01));
 	else
 		snprintf(buf, size, "%zu of %zu expectations held.", held, n);
 	free(e);
