@@ -76,7 +76,7 @@ void drill_live_show(void *live, const struct drill_progress *p)
 		l->last_trial = p->trial;
 	}
 	if (l->moving) {
-		fprintf(l->to, "\r\033[K%.*s", 118, line);
+		fprintf(l->to, "\r\033[K%.*s", 79, line);
 		l->line_open = true;
 	}
 	fflush(l->to);
