@@ -209,6 +209,7 @@ static int on_welcome(struct agent *a, json_t *msg, struct drill_err *err)
 	snprintf(a->run, sizeof(a->run), "%s", text(msg, "run"));
 	snprintf(a->host, sizeof(a->host), "%s", text(msg, "host"));
 	snprintf(a->cgroup, sizeof(a->cgroup), "%s", text(msg, "cgroup"));
+	snprintf(a->mark, sizeof(a->mark), "%s", text(msg, "mark"));
 	drill_state_dir(text(msg, "state"), a->state, sizeof(a->state));
 	if (number(msg, "lease_ns") > 0)
 		a->lease_ns = number(msg, "lease_ns");
@@ -331,7 +332,7 @@ static int on_revert(struct agent *a, json_t *msg, struct drill_err *err)
 static int on_snapshot(struct agent *a, json_t *msg, struct drill_err *err)
 {
 	json_t *entries = NULL;
-	int rc = drill_snapshot(a->cgroup, &entries, err);
+	int rc = drill_snapshot(a->cgroup, a->mark, &entries, err);
 
 	if (rc == 0)
 		agent_send(a, json_pack("{s:s,s:s,s:o}", "kind", "snapshot",

@@ -121,6 +121,7 @@ struct agent {
 	bool welcomed, stopping, keeper_watched;
 	int exit_code;
 	char run[64], host[64], state[256], cgroup[256];
+	char mark[128]; /* how the variable of the lab's processes begins */
 	int64_t lease_ns, renew_ns;
 	int64_t heard_ns; /* last word of the controller, boot time */
 	int lock_fd;

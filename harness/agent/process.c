@@ -106,6 +106,25 @@ char drill_process_state(pid_t pid)
 	return p ? *p : 0;
 }
 
+bool drill_process_has_env(pid_t pid, const char *want, bool whole)
+{
+	char path[40], *entry = NULL;
+	bool found = false;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!found && getdelim(&entry, &size, 0, f) > 0)
+		found = whole ? !strcmp(entry, want)
+			      : !strncmp(entry, want, strlen(want));
+	free(entry);
+	fclose(f);
+	return found;
+}
+
 int64_t drill_process_ticks(pid_t pid)
 {
 	char buf[1024], *end;

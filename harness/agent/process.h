@@ -35,6 +35,9 @@ int drill_process_kill(const struct drill_process *id, int64_t timeout_ns,
 
 /* The letter of /proc/PID/stat ('R', 'S', 'T', 'Z'), 0 when gone. */
 char drill_process_state(pid_t pid);
+/* Is "NAME=VALUE" in its environment, or, not @whole, one that begins so? False
+ * also when the environment may not be read. */
+bool drill_process_has_env(pid_t pid, const char *want, bool whole);
 /* utime + stime in clock ticks; -1 when gone. */
 int64_t drill_process_ticks(pid_t pid);
 

@@ -105,11 +105,12 @@ static void cgroup(const char *dir, const char *name, unsigned char type,
 	each_name(path, lines, cgroup);
 }
 
-static void cgroups(const char *root, json_t *lines)
+static void cgroups(const char *root, const char *mark, json_t *lines)
 {
 	char self[400];
 	const char *name = strrchr(root, '/');
 
+	(void)mark;
 	if (!root[0] || !name)
 		return; /* other people's come and go */
 	snprintf(self, sizeof(self), "%.*s", (int)(name - root), root);
@@ -128,30 +129,19 @@ static void stopped(pid_t pid, json_t *lines)
 	add(lines, line);
 }
 
-/* Without a cgroup the ranks are known by what their starter put into their
- * environment; other people's stopped processes are not our business. */
-static bool is_of_a_job(const char *pid)
+/* Whoever else stops a process of this machine has not done it to the lab. */
+static void marked(const char *mark, json_t *lines)
 {
-	static const char mark[] = "FAULTDRILL_RING=";
-	char path[64], buf[65536];
-	ssize_t n;
-	int fd;
+	DIR *d = opendir("/proc");
+	struct dirent *e;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
-	if (fd >= 0)
-		close(fd);
-	return n > 0 && memmem(buf, (size_t)n, mark, sizeof(mark) - 1);
-}
-
-static void stopped_name(const char *dir, const char *name, unsigned char type,
-			 json_t *lines)
-{
-	(void)dir;
-	(void)type;
-	if (atoi(name) > 0 && is_of_a_job(name))
-		stopped(atoi(name), lines);
+	while (d && (e = readdir(d)))
+		if (atoi(e->d_name) > 0 &&
+		    drill_process_state(atoi(e->d_name)) == 'T' &&
+		    drill_process_has_env(atoi(e->d_name), mark, false))
+			stopped(atoi(e->d_name), lines);
+	if (d)
+		closedir(d);
 }
 
 static void members(const char *dir, const char *name, unsigned char type,
@@ -172,13 +162,13 @@ static void members(const char *dir, const char *name, unsigned char type,
 	each_name(path, lines, members);
 }
 
-static void processes(const char *root, json_t *lines)
+static void processes(const char *root, const char *mark, json_t *lines)
 {
 	char self[400];
 	const char *name = strrchr(root, '/');
 
 	if (!root[0] || !name) {
-		each_name("/proc", lines, stopped_name);
+		marked(mark, lines);
 		return;
 	}
 	snprintf(self, sizeof(self), "%.*s", (int)(name - root), root);
@@ -333,12 +323,14 @@ static json_t *sorted(json_t *lines)
 	return out;
 }
 
-int drill_snapshot(const char *cgroup_dir, json_t **ret, struct drill_err *err)
+int drill_snapshot(const char *cgroup_dir, const char *mark, json_t **ret,
+		   struct drill_err *err)
 {
 	static const struct {
 		const char *name;
 		void (*read)(json_t *lines);
-		void (*below)(const char *cgroup, json_t *lines);
+		void (*below)(const char *cgroup, const char *mark,
+			      json_t *lines);
 	} classes[] = {
 		{ "addresses", drill_net_addresses, NULL },
 		{ "cgroups", NULL, cgroups },
@@ -364,7 +356,7 @@ int drill_snapshot(const char *cgroup_dir, json_t **ret, struct drill_err *err)
 		if (classes[i].read)
 			classes[i].read(lines);
 		else if (classes[i].below)
-			classes[i].below(cgroup_dir, lines);
+			classes[i].below(cgroup_dir, mark, lines);
 		else
 			each_name("/sys/block", lines,
 				  classes[i].name[0] == 'l' ? loop : dm);

@@ -53,9 +53,12 @@ static void place_each(struct drill_lab *lab, void (*fn)(pid_t, void *),
 
 static int place_welcome(struct drill_lab *lab, int host, json_t *welcome)
 {
-	(void)lab;
+	struct drill_marked m;
+
 	(void)host;
-	return json_object_set_new(welcome, "cgroup", json_string(""));
+	drill_marked_init(&m, lab->mark, NULL);
+	return json_object_set_new(welcome, "cgroup", json_string("")) |
+	       json_object_set_new(welcome, "mark", json_string(m.want));
 }
 
 static const struct drill_place place = {

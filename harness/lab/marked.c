@@ -30,31 +30,6 @@ void drill_marked_init(struct drill_marked *m, const char *mark,
 		 job ? job : "");
 }
 
-static bool is_it(const struct drill_marked *m, const char *entry)
-{
-	if (m->whole_lab)
-		return strncmp(entry, m->want, strlen(m->want)) == 0;
-	return strcmp(entry, m->want) == 0;
-}
-
-static bool has_mark(pid_t pid, const struct drill_marked *m)
-{
-	char path[40], *entry = NULL;
-	bool found = false;
-	size_t size = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	while (!found && getdelim(&entry, &size, '\0', f) > 0)
-		found = is_it(m, entry);
-	free(entry);
-	fclose(f);
-	return found;
-}
-
 /* The mark is read while the pidfd is held: the pid is the same process. */
 void drill_marked_kill(pid_t pid, void *arg)
 {
@@ -64,7 +39,7 @@ void drill_marked_kill(pid_t pid, void *arg)
 
 	if (fd < 0)
 		return;
-	if (has_mark(pid, m)) {
+	if (drill_process_has_env(pid, m->want, !m->whole_lab)) {
 		state = drill_process_state(pid);
 		m->found += state && state != 'Z' && state != 'X';
 		drill_pidfd_kill(fd, SIGKILL);

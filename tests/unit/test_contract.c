@@ -79,7 +79,8 @@ static json_t *shot(void)
 {
 	json_t *s = NULL;
 
-	ck_assert_int_eq(drill_snapshot(home[0] ? home : "/none", &s, NULL), 0);
+	ck_assert_int_eq(drill_snapshot(home[0] ? home : "/none", "",
+					&s, NULL), 0);
 	return s;
 }
 

@@ -7,6 +7,7 @@
 #include "injectors/host/freezer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static json_t *shot(void)
 {
 	json_t *s = NULL;
 
-	ck_assert_int_eq(drill_snapshot(group, &s, NULL), 0);
+	ck_assert_int_eq(drill_snapshot(group, "", &s, NULL), 0);
 	return s;
 }
 
@@ -179,6 +180,53 @@ static pid_t sleeper(void)
 	return pid;
 }
 
+/* A process in a shared machine, stopped; @entry is all its environment. */
+static pid_t stopped_with(const char *entry)
+{
+	char *const env[] = { (char *)(uintptr_t)entry, NULL };
+	char *const argv[] = { "sleep", "60", NULL };
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execvpe("sleep", argv, env);
+		_exit(127);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 0); /* it is exec'ed */
+	close(ready[0]);
+	kill(pid, SIGSTOP);
+	waitpid(pid, NULL, WUNTRACED);
+	return pid;
+}
+
+START_TEST(on_a_shared_machine_only_marked_processes_are_the_labs)
+{
+	static const char mark[] = "FAULTDRILL_LAB=snaptest.1/";
+	pid_t pid[3] = { stopped_with("FAULTDRILL_LAB=snaptest.1/job"),
+			 stopped_with("FAULTDRILL_LAB=snaptest.11/job"),
+			 stopped_with("HOME=/") };
+	json_t *s = NULL, *list;
+	char want[64];
+	int i;
+
+	ck_assert_int_eq(drill_snapshot("", mark, &s, NULL), 0);
+	for (i = 0; i < 3; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	list = json_object_get(s, "processes");
+	snprintf(want, sizeof(want), "%d sleep stopped", (int)pid[0]);
+	ck_assert_uint_eq(json_array_size(list), 1);
+	ck_assert_str_eq(json_string_value(json_array_get(list, 0)), want);
+	json_decref(s);
+}
+END_TEST
+
 START_TEST(a_stopped_process_and_a_frozen_cgroup_are_seen)
 {
 	struct drill_freezer f;
@@ -241,6 +289,8 @@ int main(void)
 	tcase_add_test(t, every_class_is_there);
 	tcase_add_loop_test(t, a_change_is_one_line, 0,
 			    sizeof(changes) / sizeof(changes[0]));
+	tcase_add_test(t,
+		       on_a_shared_machine_only_marked_processes_are_the_labs);
 	tcase_add_test(t, a_stopped_process_and_a_frozen_cgroup_are_seen);
 	tcase_add_test(t, each_differing_line_is_listed_with_its_sign);
 	suite_add_tcase(s, t);
