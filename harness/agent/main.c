@@ -6,6 +6,7 @@
 
 #include "harness/core/outcome.h"
 #include "harness/core/proto.h"
+#include "harness/core/spawn.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "run";
 	unsigned int i;
 
+	drill_stdio_open();
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(commands[i].name, name))
 			return commands[i].main(argc - 1, argv + 1);

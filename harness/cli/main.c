@@ -4,10 +4,13 @@
 #include "verbs.h"
 
 #include "harness/core/proto.h"
+#include "harness/core/spawn.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int run(int argc, char **argv)
 {
@@ -31,18 +34,34 @@ static int run(int argc, char **argv)
 	return (int)o;
 }
 
+/* A reader that has had enough is no error; a full disk is: what was asked for
+ * is not there. */
+static int told(int status)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR))
+		return status;
+	fprintf(stderr, "faultdrill: standard output could not be written\n");
+	return (int)drill_outcome_worse((enum drill_outcome)status,
+					DRILL_ERROR);
+}
+
 int main(int argc, char **argv)
 {
 	char help[] = "help";
 	char *words[] = { argv[0], help, NULL };
 
+	drill_stdio_open();
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 ||
 	    strcmp(argv[1], "-h") == 0)
-		return run(2, words);
+		return told(run(2, words));
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("faultdrill %s\n", drill_build_id());
-		return 0;
+		return told(0);
 	}
-	return run(argc, argv);
+	return told(run(argc, argv));
 }

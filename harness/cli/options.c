@@ -157,6 +157,18 @@ static int check_count(struct drill_cli *cli, struct drill_err *err)
 	return 0;
 }
 
+/* The names below it must fit too: a path cut short is another folder. */
+static int check_state(const struct drill_cli *cli, struct drill_err *err)
+{
+	const char *state = drill_opt(cli, "state");
+	size_t max = 200;
+
+	if (!state || strlen(state) <= max)
+		return 0;
+	return drill_err_set(err, -EINVAL, NULL, "--state: the path has %zu "
+			     "characters, at most %zu fit", strlen(state), max);
+}
+
 int drill_cli_read(int argc, char **argv, struct drill_cli *cli,
 		   struct drill_err *err)
 {
@@ -183,6 +195,8 @@ int drill_cli_read(int argc, char **argv, struct drill_cli *cli,
 	}
 	if (rc == 0)
 		rc = check_format(cli, err);
+	if (rc == 0)
+		rc = check_state(cli, err);
 	return rc < 0 ? rc : check_count(cli, err);
 }
 

@@ -49,7 +49,21 @@ static int read_run(const char *dir, json_t **run, json_t **events,
 		return drill_err_set(err, -EINVAL, NULL, "%s:%d: %s", path,
 				     e.line, e.text);
 	snprintf(path, sizeof(path), "%s/events.jsonl", dir);
-	return drill_events_read(path, events, &torn, err);
+	if (drill_events_read(path, events, &torn, err) < 0)
+		return err->code = -EINVAL; /* a wrong folder was named */
+	return 0;
+}
+
+/* The file has its right form but not our content: say which file. */
+static int remeasure(const char *dir, json_t *run, json_t *events,
+		     struct drill_err *err)
+{
+	struct drill_err why = { 0 };
+	int rc = drill_remeasure(run, events, &why);
+
+	return rc < 0 ? drill_err_set(err, rc, NULL, "%.250s/run.json: %s", dir,
+				      why.msg)
+		      : 0;
 }
 
 static void save_all(const struct drill_report *r)
@@ -74,7 +88,7 @@ static enum drill_outcome again(struct drill_cli *cli, const char *dir)
 	int rc = read_run(dir, &run, &events, &err);
 
 	if (rc == 0)
-		rc = drill_remeasure(run, events, &err);
+		rc = remeasure(dir, run, events, &err);
 	if (rc < 0) {
 		json_decref(run);
 		json_decref(events);

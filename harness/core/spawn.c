@@ -255,3 +255,14 @@ int drill_spawn(const struct drill_spawn *s, pid_t *ret_pid, int *ret_pidfd,
 		close(procs);
 	return rc;
 }
+
+void drill_stdio_open(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}

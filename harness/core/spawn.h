@@ -44,4 +44,8 @@ int drill_pidfd_kill(int pidfd, int signum);
 /* Waits until the process is dead: 0, or -ETIMEDOUT. */
 int drill_pidfd_wait(int pidfd, int timeout_ms);
 
+/* What the caller has closed of descriptors 0 to 2 becomes /dev/null: else the
+ * next file opened would be taken for standard output. First thing in main. */
+void drill_stdio_open(void);
+
 #endif

@@ -283,6 +283,23 @@ static int make_plan(struct drill *d, struct drill_err *err)
 	return rc < 0 ? rc : drill_plan_allowed(&d->plan, d->o->allow, err);
 }
 
+/* A lab that was named, but that cannot be here, is a skip. */
+static int check_lab(struct drill *d, struct drill_err *err)
+{
+	struct drill_err no = { 0 };
+	int rc = d->o->ops->probe ? d->o->ops->probe(d->o->lab, &no) : 0;
+
+	if (rc == -EINVAL)
+		return drill_err_set(err, rc, no.who, "%s", no.msg);
+	if (rc < 0) {
+		snprintf(d->plan.skip_text, sizeof(d->plan.skip_text),
+			 "lab %s cannot be here: %.150s", d->o->ops->name,
+			 no.msg);
+		d->plan.skip = d->plan.skip_text;
+	}
+	return 0;
+}
+
 /* Everything that a wrong scenario can be refused for, before anything is. */
 static int check_plan(struct drill *d, struct drill_err *err)
 {
@@ -300,6 +317,8 @@ static int check_plan(struct drill *d, struct drill_err *err)
 			 plan.skip);
 		d->plan.skip = d->plan.skip_text;
 	}
+	else if (rc == 0)
+		rc = check_lab(d, err);
 	drill_plan_made_done(&plan);
 	free(hosts);
 	return rc;

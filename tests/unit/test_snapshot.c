@@ -184,7 +184,8 @@ static pid_t sleeper(void)
 static pid_t stopped_with(const char *entry)
 {
 	char *const env[] = { (char *)(uintptr_t)entry, NULL };
-	char *const argv[] = { "sleep", "60", NULL };
+	static char name[] = "sleep", time[] = "60";
+	char *const argv[] = { name, time, NULL };
 	int ready[2];
 	pid_t pid;
 	char c;
