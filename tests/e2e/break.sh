@@ -60,8 +60,8 @@ for i in 1 2 3 4 5 6 7 8 9 10; do	# others' stopped processes, come and gone
 done
 for n in one two; do
 	[ $n = one ] && wait $a || wait $b
-	truth "$n: others' stopped processes are no dirt" "$WORK/out-$n/latest/run.json" 'outcome != "dirty"'
-	truth "$n: its own snapshots are equal" "$WORK/out-$n/latest/run.json" 'trials[0].snapshot.equal'
+	truth "$n: others' stopped processes are no dirt" "$WORK/out-$n/latest/run.json" 'r.outcome != "dirty"'
+	truth "$n: its own snapshots are equal" "$WORK/out-$n/latest/run.json" 'r.trials.every(t => t.snapshot.equal)'
 done
 
 # --- outputs ---

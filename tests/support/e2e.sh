@@ -55,7 +55,9 @@ snapshot()
 	awk '{print $5, $(NF-2)}' /proc/self/mountinfo | sort
 	find /sys/fs/cgroup -type d -iname '*faultdrill*' 2>/dev/null | sort
 	find /run/faultdrill -mindepth 1 -maxdepth 1 2>/dev/null | sort
-	ps -eo stat=,args= | awk '$1 ~ /^[Tt]/ { print "stopped", $0 }
+	# Of this tree: other trees may be tested on the same machine.
+	ps -eo stat=,args= | grep -F "$PWD/$BUILD/" |
+		awk '$1 ~ /^[Tt]/ { print "stopped", $0 }
 		/faultdrill-agent|launch-rank|\/launch |mpirun|orted|\/train / &&
 		!/awk|tests\// { $1 = ""; print "process" $0 }' | sort
 	true
