@@ -164,11 +164,14 @@ static int heal_journal(struct healing *h, const char *path,
 		return 0;
 	}
 	rc = h->list_only ? drill_journal_busy(j) ? -EBUSY : 0
-			  : seize(j, err);
+			  : seize(j, &cut);
 	if (rc == -EBUSY) {
 		tell_held(h, j);
 		rc = 0;
-	} else if (rc == 0) {
+	} else if (rc < 0) {
+		drill_err_set(err, rc, who, "%s",
+			      cut.msg[0] ? cut.msg : "cannot lock a journal");
+	} else {
 		if (!h->list_only)
 			drill_journal_fence(j);
 		rc = drill_journal_read(j, err);
@@ -193,7 +196,7 @@ static int heal_all(struct healing *h, const char *dir, struct drill_err *err)
 {
 	struct dirent **list;
 	char path[512];
-	int n = scandir(dir, &list, is_journal, alphasort), i, rc = 0;
+	int n = scandir(dir, &list, is_journal, alphasort), i, one, rc = 0;
 
 	if (n < 0)
 		return errno == ENOENT
@@ -202,8 +205,9 @@ static int heal_all(struct healing *h, const char *dir, struct drill_err *err)
 						 "cannot read '%s'", dir);
 	for (i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%.250s/%s", dir, list[i]->d_name);
+		one = heal_journal(h, path, err);
 		if (rc == 0)
-			rc = heal_journal(h, path, err);
+			rc = one;
 		free(list[i]);
 	}
 	free(list);
@@ -247,6 +251,8 @@ int drill_heal_forget(const char *state_dir, const char *id,
 	if (rc < 0)
 		return rc;
 	rc = seize(j, err);
+	if (rc < 0)
+		drill_err_set(err, rc, who, "'%s' is held by a live drill", id);
 	if (rc == 0)
 		rc = drill_journal_read(j, err);
 	for (i = 1; rc == 0 && i < DRILL_SLOTS; i++)
