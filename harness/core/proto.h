@@ -19,7 +19,7 @@
  *   snapshot  when, entries {class: [line, ...]}
  *   ended     trial, dirty [..], hooks [{rank, transport}, ..]
  *                                                   answers trial.end
- *   dirty     records [..]                          found left over, any time
+ *   dirty     records [..], reason  found left over, any time
  *   error     reason                                ours; the trial is lost
  *
  *   controller -> agent

@@ -167,6 +167,22 @@ void drill_show(struct drill *d)
 
 /* ---- before the lab ---- */
 
+static int reverted(json_t *list)
+{
+	json_t *r;
+	size_t i;
+	int n = 0;
+
+	json_array_foreach(list, i, r)
+	{
+		const char *state =
+			json_string_value(json_object_get(r, "state"));
+
+		n += state && strcmp(state, "reverted") == 0;
+	}
+	return n;
+}
+
 static int heal_first(struct drill *d, struct drill_err *err)
 {
 	json_t *done = NULL;
@@ -175,9 +191,9 @@ static int heal_first(struct drill *d, struct drill_err *err)
 	if (!d->o->state)
 		return 0;
 	rc = drill_heal(d->o->state, false, &done, err);
-	if (json_array_size(done))
-		drill_say(d, "lab", "healed %d records that a dead run left",
-			  (int)json_array_size(done));
+	if (reverted(done))
+		drill_say(d, "lab", "records of dead runs that were reverted: %d",
+			  reverted(done));
 	json_decref(done);
 	return rc;
 }
@@ -380,11 +396,15 @@ static void drill_done(struct drill *d)
 }
 
 /* Refused before anything was made: no folder, no record, no lab. */
-static int refuse(struct drill_result *ret, int rc, const struct drill_err *err)
+/* Without a run to write down: a lab that could not be taken down outweighs why
+ * the drill did not begin. */
+static int refuse(struct drill *d, int rc, const struct drill_err *err)
 {
-	ret->outcome = rc == -EINVAL || rc == -EPERM ? DRILL_USAGE
-		       : rc == -EUCLEAN ? DRILL_DIRTY : DRILL_ERROR;
-	snprintf(ret->reason, sizeof(ret->reason), "%s", err->msg);
+	d->ret->outcome = rc == -EUCLEAN || json_array_size(d->dirty)
+				  ? DRILL_DIRTY
+			  : rc == -EINVAL || rc == -EPERM ? DRILL_USAGE
+							  : DRILL_ERROR;
+	snprintf(d->ret->reason, sizeof(d->ret->reason), "%s", err->msg);
 	return rc;
 }
 
@@ -412,7 +432,7 @@ int drill_run(const struct drill_spec *spec, const struct drill_options *o,
 	if (d.head)
 		drill_result_write(&d, err);
 	else if (rc < 0)
-		refuse(ret, rc, err);
+		refuse(&d, rc, err);
 	drill_done(&d);
 	return rc == -EINTR ? 0 : rc;
 }

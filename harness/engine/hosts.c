@@ -3,14 +3,13 @@
  */
 #include "drill_impl.h"
 
+#include "harness/agent/lease.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define LEASE_NS (10 * DRILL_S)
-#define RENEW_NS (2 * DRILL_S)
 
 static const char *text(json_t *obj, const char *key)
 {
@@ -203,9 +202,13 @@ void drill_on_agent(void *ctx, int host, json_t *msg)
 		h->ended = true;
 		on_hooks(d, json_object_get(msg, "hooks"));
 		on_dirty(d, host, json_object_get(msg, "dirty"));
-	} else if (is_kind(msg, "dirty"))
-		on_dirty(d, host, json_object_get(msg, "records"));
-	else if (is_kind(msg, "error"))
+	} else if (is_kind(msg, "dirty")) {
+		json_t *list = json_object_get(msg, "records");
+		json_t *why = json_pack("[s]", text(msg, "reason"));
+
+		on_dirty(d, host, json_array_size(list) ? list : why);
+		json_decref(why);
+	} else if (is_kind(msg, "error"))
 		on_error(d, host, msg);
 	if (d->trial)
 		drill_stage_tick(d->trial);
@@ -298,7 +301,7 @@ static void renew(void *arg)
 	struct drill *d = arg;
 
 	drill_hosts_send(d, json_pack("{s:s}", "kind", "renew"));
-	d->renew_timer = d->lab.ops->timer(&d->lab, RENEW_NS, renew, d);
+	d->renew_timer = d->lab.ops->timer(&d->lab, DRILL_RENEW_NS, renew, d);
 }
 
 static json_t *welcome(struct drill *d)
@@ -307,8 +310,8 @@ static json_t *welcome(struct drill *d)
 
 	return json_pack("{s:s s:s s:s s:I s:I}", "run", d->id, "lab", name,
 			 "state", d->o->state ? d->o->state : "", "lease_ns",
-			 (json_int_t)LEASE_NS, "renew_ns",
-			 (json_int_t)RENEW_NS);
+			 (json_int_t)DRILL_LEASE_NS, "renew_ns",
+			 (json_int_t)DRILL_RENEW_NS);
 }
 
 int drill_hosts_up(struct drill *d, struct drill_err *err)

@@ -183,11 +183,11 @@ static void put_words(struct drill *d, json_t *run)
 json_t *drill_result_head(struct drill *d)
 {
 	json_t *run = json_pack(
-		"{s:s s:s s:s s:s s:I s:o s:{s:s} s:o s:o s:o s:o}", "schema",
+		"{s:s s:s s:s s:s s:I s:o s:{s:s s:s} s:o s:o s:o s:o}", "schema",
 		"faultdrill.run/1", "id", d->id, "scenario", d->spec->name,
 		"file", d->spec->file, "seed", (json_int_t)d->plan.seed,
-		"started", when(d), "faultdrill", "version", drill_build_id(),
-		"lab", lab_json(d), "scope", scope_json(d), "subject",
+		"started", when(d), "faultdrill", "version", drill_version(),
+		"build", drill_build_id(), "lab", lab_json(d), "scope", scope_json(d), "subject",
 		subject_json(d), "runner", runner_json());
 
 	json_object_set(run, "spec", d->spec->json);
