@@ -79,7 +79,8 @@ static json_t *subject(struct drill_cli *cli)
 	return out;
 }
 
-static void write_reports(const struct drill_result *r)
+/* A result that could not be written is no result: our error. */
+static void write_reports(struct drill_result *r)
 {
 	struct drill_report report = { .run = r->run, .events = r->events,
 				       .dir = r->dir, .trial = -1 };
@@ -89,6 +90,9 @@ static void write_reports(const struct drill_result *r)
 	for (w = drill_reporters(); r->run && *w; w++) {
 		memset(&err, 0, sizeof(err));
 		if ((*w)->file && drill_report_save(*w, &report, &err) < 0)
+			r->outcome = drill_outcome_worse(r->outcome,
+							 DRILL_ERROR);
+		if (err.code < 0)
 			fprintf(stderr, "faultdrill: %s: %s\n", (*w)->file,
 				err.msg);
 	}

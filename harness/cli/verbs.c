@@ -74,7 +74,7 @@ static const struct drill_option exec_options[] = {
 static const struct drill_option report_options[] = {
 	{ "from-events", 0, "FILE", false,
 	  "Compute all numbers from this file of events." },
-	{ "html", 0, NULL, false, "Write report.html again." },
+	{ "html", 0, NULL, false, "Write run.json, junit.xml and report.html again." },
 	{ 0 },
 };
 
@@ -92,7 +92,7 @@ static const struct drill_verb verbs[] = {
 	  "Explain a verb, an injector, a word or a scenario file.", 0, 1,
 	  none, drill_verb_help, false },
 	{ "probe", "", "Say which faults could work on this machine.", 0, 0,
-	  load_options, drill_verb_probe, true },
+	  none, drill_verb_probe, true },
 	{ "lab", "up|down|status|shell [HOST]",
 	  "Bring a lab up by hand, look at it, enter a host.", 1, 2,
 	  lab_options, drill_verb_lab, true },
