@@ -63,6 +63,10 @@ drill: all
 unit: $(UNIT)
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT)
 
+# What has threads, for SAN=thread.
+threads: $(BUILD)/tests/unit/test_progress $(BUILD)/tests/unit/test_softcuda
+	$(Q)BUILD=$(BUILD) tests/run $^
+
 check: all $(UNIT) $(PROGRAM) $(BUILD)/tests/browser/render
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT) $(sort $(wildcard tests/lint/*.sh)) \
 		$(sort $(wildcard tests/e2e/*.sh)) \
