@@ -33,6 +33,8 @@ CTRL_SRC  := $(sort $(filter-out %/main.c,$(wildcard harness/lab/*.c \
 	harness/cli/*.c reports/*.c)))
 UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 UNIT      := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+PROGRAM := $(if $(shell which $(MPICC) 2>/dev/null),$(patsubst %.c,$(BUILD)/%,\
+	$(sort $(wildcard tests/programs/*.c))))
 HELP_SRC  := $(sort $(wildcard tests/support/*.c))
 
 CTRL_PKG  := lua5.4 yaml-0.1 libuv jansson libnl-3.0 libnl-route-3.0
@@ -168,8 +170,6 @@ $(BUILD)/tests/unit/test_softcuda: $(BUILD)/libsoftcuda.a
 
 # Jobs for tests; without an MPI compiler those tests say that they skipped.
 # Never with a sanitizer: it would judge the MPI library.
-PROGRAM := $(if $(shell which $(MPICC) 2>/dev/null),$(patsubst %.c,$(BUILD)/%,\
-	$(sort $(wildcard tests/programs/*.c))))
 $(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/flags
 	$(call say,MPICC)
 	$(Q)mkdir -p $(@D)

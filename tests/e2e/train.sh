@@ -220,12 +220,13 @@ if grep -q '^restored step 40' "$base/fall.out" &&
 else fail "$t" "$(tail -3 "$base/fall.out")"; fi
 
 t="a stopped rank makes the others' watchdogs end the job and name it"
-ranks 3 hang --steps 100000 --checkpoint-every 0 --watchdog 1s &
+ranks 3 hang --steps 2000 --checkpoint-every 0 --watchdog 1s &
 job=$!
 ring=$base/hang.rings/h/rank1.a1.ring
 at_step() { [ "$("$dump" "$1" step 2>/dev/null || echo 0)" -ge "$2" ]; }
 await 30 at_step "$ring" 5
 pid=$("$dump" "$ring" pid)
+[ -n "$pid" ] || { fail "$t" "no pid in the ring"; exit 1; }
 kill -STOP "$pid"
 word() { "$dump" "$base/hang.rings/h/rank0.a1.ring" | grep -q '^detected'; }
 await 10 word
