@@ -1,0 +1,54 @@
+/* device_step.h - what the proxies and the agent do to a device page alike
+ * SPDX-License-Identifier: MIT
+ *
+ * libc only; linked into the CUDA proxy, the NVML proxy and the agent. Nothing
+ * here trusts the page: what does not fit is left out.
+ */
+#ifndef DRILL_DEVICE_STEP_H
+#define DRILL_DEVICE_STEP_H
+
+#include "device_page.h"
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Maps the page at @path after the checks of device_page.h. NULL: *why says
+ * what is wrong ("" when there is no such file); it lives for ever. */
+struct drill_device_page *drill_device_map(const char *path, const char **why);
+
+/* Takes and gives back `lock`; a dead holder's is taken over. */
+void drill_device_lock(struct drill_device_page *p);
+void drill_device_unlock(struct drill_device_page *p);
+
+/* ARMED > FIRED by this process. False: somebody else was first. On true the
+ * steps that are due have been done. */
+bool drill_device_fire(struct drill_device_page *p, unsigned int fault,
+		       int pid, const char *comm);
+
+/* Does the steps that are due at @now; returns when the next one is, 0: none
+ * is left. Any process may call it at any time. */
+int64_t drill_device_steps(struct drill_device_page *p, unsigned int fault,
+			   int64_t now);
+
+/* Appends a line to the ring, under `lock`. */
+void drill_device_say(struct drill_device_page *p, unsigned int device,
+		      uint32_t xid, uint32_t events, int pid,
+		      const char *text);
+
+/* As on hardware: a reset clears what a reset clears (health, errors to come,
+ * volatile counters, pending remaps become done), a replacement all. */
+void drill_device_reset(struct drill_device_page *p, unsigned int device);
+void drill_device_replace(struct drill_device_page *p, unsigned int device);
+
+/* The device with that UUID, or -1. */
+int drill_device_by_uuid(const struct drill_device_page *p,
+			 const uint8_t uuid[16]);
+
+/* A consistent copy (seq). */
+void drill_device_read(const struct drill_device_page *p, unsigned int device,
+		       struct drill_device *ret);
+
+#pragma GCC visibility pop
+
+#endif
