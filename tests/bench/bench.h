@@ -36,16 +36,26 @@ static inline double bench_median(double *v, int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* The lower end of a distribution-free 95% interval of the median of the n
- * values in order at @v: the k-th with k = n/2 - 0.98 sqrt(n). */
+/* How far from the middle the ends of a distribution-free 95% interval of the
+ * median of n values lie: 0.98 sqrt(n), rounded up. */
+static inline int bench_half(int n)
+{
+	int m = 0;
+
+	while (m * m < n)
+		m++;
+	return m < n / 2 ? m : n / 2;
+}
+
+/* Its ends, of values in order. */
 static inline double bench_lower(const double *v, int n)
 {
-	int k = n / 2, m = 0;
+	return v[n / 2 - bench_half(n)];
+}
 
-	while ((m + 1) * (m + 1) <= n)
-		m++;
-	k -= m;
-	return v[k < 0 ? 0 : k];
+static inline double bench_upper(const double *v, int n)
+{
+	return v[n - 1 - (n / 2 - bench_half(n))];
 }
 
 static inline bool bench_verdict(const char *what, double value, double limit,
