@@ -93,7 +93,7 @@ static CUresult launch(const char *name, CUstream s, struct fill a)
 
 static void begin(void)
 {
-	setenv("FAULTDRILL_DEVICES", "2", 1);
+	setenv("FAULTDRILL_DEVICE_COUNT", "2", 1);
 	setenv("FAULTDRILL_DEVICE_MEMORY", "1048576", 1);
 	setenv("FAULTDRILL_DEVICE_FLOPS", "1e9", 1);
 	OK(cuInit(0));
@@ -136,7 +136,7 @@ START_TEST(visible_devices_choose_and_reorder)
 	CUdevice d;
 	int n, bus;
 
-	setenv("FAULTDRILL_DEVICES", "4", 1);
+	setenv("FAULTDRILL_DEVICE_COUNT", "4", 1);
 	setenv("CUDA_VISIBLE_DEVICES", "3,1,9,0", 1);
 	OK(cuInit(0));
 	OK(cuDeviceGetCount(&n));

@@ -15,9 +15,10 @@
  * What a rank finds in its environment: FAULTDRILL_RING (TRIALDIR/HOST/
  * rank<r>.a<attempt>.ring), FAULTDRILL_HOOKS (TRIALDIR/HOST/hooks.page),
  * FAULTDRILL_WAKE (TRIALDIR/HOST/wake), FAULTDRILL_HOST, FAULTDRILL_SLOT,
- * FAULTDRILL_ATTEMPT, FAULTDRILL_JOB, FAULTDRILL_STORE, FAULTDRILL_DEVICES,
- * CUDA_VISIBLE_DEVICES, LD_PRELOAD and LD_LIBRARY_PATH with what the options put first; besides all
- * of the launcher's own environment.
+ * FAULTDRILL_ATTEMPT, FAULTDRILL_JOB, FAULTDRILL_STORE,
+ * FAULTDRILL_DEVICE_COUNT, CUDA_VISIBLE_DEVICES, LD_PRELOAD and LD_LIBRARY_PATH
+ * with what the options put first; besides all of the launcher's own
+ * environment.
  *
  * Events, one JSON object a line on descriptor FAULTDRILL_EVENTS_FD (default 3;
  * none when that is closed); each has attempt, source, h_ns (our

@@ -23,7 +23,7 @@ static const struct drill_param table[] = {
 	       .doc = "Hosts that stand by to replace a lost one."),
 	OPTION("ppn", INT, ppn, "1", FROM_1, .doc = "Ranks on each host."),
 	OPTION("devices", INT, devices, "0", .max = 1000,
-	       .doc = "Devices of a host; 0: FAULTDRILL_DEVICES, else ppn."),
+	       .doc = "Devices of a host; 0: FAULTDRILL_DEVICE_COUNT or ppn."),
 	OPTION("dir", STRING, dir, NULL,
 	       .doc = "The trial's folder: rings, host files, scratch."),
 	OPTION("store", STRING, store, "",

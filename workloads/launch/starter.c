@@ -134,7 +134,7 @@ static void settle_place(struct starter *s, const char *hosts)
 		die(2, "no rank in the environment: not started by mpirun?");
 	s->local = s->rank % s->ppn;
 	if (s->devices < 1)
-		s->devices = env_int("FAULTDRILL_DEVICES", "");
+		s->devices = env_int("FAULTDRILL_DEVICE_COUNT", "");
 	if (s->devices < 1)
 		s->devices = s->ppn;
 	host_of(s, hosts);

@@ -65,7 +65,7 @@ static void set_environment(const struct starter *s)
 	put("FAULTDRILL_WAKE", "%s/%s/wake", s->dir, s->host);
 	put("FAULTDRILL_HOST", "%s", s->host);
 	put("FAULTDRILL_SLOT", "%d", s->rank);
-	put("FAULTDRILL_DEVICES", "%d", s->devices);
+	put("FAULTDRILL_DEVICE_COUNT", "%d", s->devices);
 	put("CUDA_VISIBLE_DEVICES", "%d", s->local % s->devices);
 	prepend("LD_PRELOAD", s->preload);
 	prepend("LD_LIBRARY_PATH", s->library_path);

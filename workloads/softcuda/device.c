@@ -1,7 +1,7 @@
 /* device.c - start-up of the software device, its properties, error texts
  * SPDX-License-Identifier: MIT
  *
- * Environment: FAULTDRILL_DEVICES (devices of this host, 1),
+ * Environment: FAULTDRILL_DEVICE_COUNT (devices of this host, 1),
  * CUDA_VISIBLE_DEVICES, FAULTDRILL_DEVICE_MEMORY (bytes for a process on a
  * device, 256 MiB), FAULTDRILL_PACE (on, or off), FAULTDRILL_DEVICE_FLOPS and
  * FAULTDRILL_DEVICE_BYTES (a second, the pace model), FAULTDRILL_ISA.
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "faultdrill/soft_identity.h"
 #include "soft.h"
 
 struct soft soft = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -93,7 +94,7 @@ static int visible(int present, int *ordinal)
 static void start(void)
 {
 	int ordinal[SOFT_DEVICES_MAX], i;
-	double n = number("FAULTDRILL_DEVICES", 1);
+	double n = number("FAULTDRILL_DEVICE_COUNT", 1);
 	const char *pace = getenv("FAULTDRILL_PACE");
 
 	soft.devices = visible(n > SOFT_DEVICES_MAX ? SOFT_DEVICES_MAX : (int)n,
@@ -101,7 +102,7 @@ static void start(void)
 	for (i = 0; i < soft.devices; i++) {
 		soft.device[i].ordinal = ordinal[i];
 		soft.device[i].limit = (size_t)number(
-			"FAULTDRILL_DEVICE_MEMORY", 256 << 20);
+			"FAULTDRILL_DEVICE_MEMORY", FAULTDRILL_SOFT_MEMORY);
 	}
 	soft.pace = !pace || strcmp(pace, "off");
 	soft.flops = number("FAULTDRILL_DEVICE_FLOPS", 20e9);
@@ -211,29 +212,27 @@ SOFT_API CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 		return e;
 	if (len <= 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	snprintf(name, (size_t)len, "faultdrill software device (%s)",
-		 soft.isa);
+	snprintf(name, (size_t)len, FAULTDRILL_SOFT_NAME " (%s)", soft.isa);
 	return CUDA_SUCCESS;
 }
 
 /* The same device of the same host has the same identity in every process. */
+static struct faultdrill_soft_identity identity(const struct soft_device *d)
+{
+	struct faultdrill_soft_identity id;
+
+	faultdrill_soft_identity(&id, getenv("FAULTDRILL_HOST"), d->ordinal);
+	return id;
+}
+
 SOFT_API CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 {
 	struct soft_device *d;
 	CUresult e = device_of(dev, uuid, &d);
-	const char *host = getenv("FAULTDRILL_HOST");
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	int i;
 
-	if (e)
-		return e;
-	for (; host && *host; host++)
-		h = (h ^ (unsigned char)*host) * UINT64_C(0x100000001b3);
-	h = (h ^ (uint64_t)d->ordinal) * UINT64_C(0x100000001b3);
-	for (i = 0; i < 8; i++)
-		uuid->bytes[i] = (char)(h >> 8 * i);
-	memcpy(uuid->bytes + 8, "faultdrl", 8);
-	return CUDA_SUCCESS;
+	if (!e)
+		memcpy(uuid->bytes, identity(d).uuid, sizeof(uuid->bytes));
+	return e;
 }
 
 SOFT_API CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
@@ -253,7 +252,7 @@ SOFT_API CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 
 static int bus_of(const struct soft_device *d)
 {
-	return 0x10 + d->ordinal;
+	return (int)identity(d).bus;
 }
 
 /* -1 in the list: the one attribute that differs from device to device. */
