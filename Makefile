@@ -34,7 +34,7 @@ CTRL_SRC  := $(sort $(filter-out %/main.c,$(wildcard harness/lab/*.c \
 UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 UNIT      := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 PROGRAM := $(if $(shell which $(MPICC) 2>/dev/null),$(patsubst %.c,$(BUILD)/%,\
-	$(sort $(wildcard tests/programs/*.c))))
+	$(sort $(filter-out tests/programs/cuda_%,$(wildcard tests/programs/*.c)))))
 HELP_SRC  := $(sort $(wildcard tests/support/*.c))
 
 CTRL_PKG  := lua5.4 yaml-0.1 libuv jansson libnl-3.0 libnl-route-3.0
@@ -69,7 +69,7 @@ unit: $(UNIT)
 threads: $(BUILD)/tests/unit/test_progress $(BUILD)/tests/unit/test_softcuda
 	$(Q)BUILD=$(BUILD) tests/run $^
 
-check: all $(UNIT) $(PROGRAM) $(BUILD)/tests/browser/render
+check: all $(UNIT) $(PROGRAM) cuda-programs $(BUILD)/tests/browser/render
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT) $(sort $(wildcard tests/lint/*.sh)) \
 		$(sort $(wildcard tests/e2e/*.sh)) \
 		$(sort $(wildcard tests/browser/*.sh))
@@ -176,6 +176,31 @@ $(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/flags
 	$(Q)OMPI_CC='$(CC)' $(MPICC) $(filter-out -fsanitize=%,$(BASE)) \
 		$(CFLAGS) -MMD -MP -o $@ $<
 
+# CUDA programs for tests, each reaching the driver in its own way; those of the
+# CUDA runtime only where a toolkit is.
+CUDA_LIB   := $(dir $(firstword $(wildcard $(CUDA_HOME)/lib64/libcudart_static.a)))
+CUDA_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %_runtime.c,\
+	$(sort $(wildcard tests/programs/cuda_*.c)))) $(if $(CUDA_LIB),\
+	$(addprefix $(BUILD)/tests/programs/cuda_runtime_,static shared))
+
+cuda-programs: $(CUDA_TESTS)
+
+$(BUILD)/tests/programs/cuda_%: tests/programs/cuda_%.c $(BUILD)/flags \
+		$(wildcard tests/programs/*.h) $(BUILD)/softcuda/libcuda.so.1
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(CFLAGS) -o $@ $< \
+		$(CUDA_LINK) -ldl -lpthread
+$(BUILD)/tests/programs/cuda_linked: CUDA_LINK = -L$(BUILD)/softcuda -lcuda
+
+$(BUILD)/tests/programs/cuda_runtime_%: tests/programs/cuda_runtime.c $(BUILD)/flags
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) $(CFLAGS) -isystem $(CUDA_HOME)/include \
+		-o $@ $< $(CUDART_$*) -ldl -lpthread -lrt
+CUDART_static = $(CUDA_LIB)libcudart_static.a
+CUDART_shared = -L$(CUDA_LIB) -lcudart -Wl,-rpath,$(CUDA_LIB)
+
 # The training job. Its kernels: one object an instruction set, chosen at run
 # time, never -march=native; contraction off, so that all give the same bits.
 KERNEL_ISA := $(if $(filter x86_64,$(shell uname -m)),x86-64 avx2 avx512,generic)
@@ -216,7 +241,7 @@ $(BUILD)/train-kernels.fatbin: workloads/train/kernels.c \
 	$(call say,NVCC)
 	$(Q)$(NVCC) -x cu -fatbin --fmad=false -Iworkloads/include -o $@ $<
 
-.PHONY: all drill workloads cuda hooks check unit bench lint format install help clean FORCE
+.PHONY: all drill workloads cuda cuda-programs hooks check unit bench lint format install help clean FORCE
 workloads: $(BUILD)/launch $(BUILD)/launch-rank
 workloads: $(BUILD)/softcuda/libcuda.so.1 $(BUILD)/softcuda/checked
 
