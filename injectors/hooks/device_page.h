@@ -29,8 +29,8 @@
  *   through compare-and-swap, or by the agent when there is no trigger inside
  *   the process) > OVER (agent: reverted) > FREE
  *
- * `lock` is a futex that names its holder's tid; a dead holder's lock is taken
- * over. Everything else that two may write is atomic. All times are
+ * `lock` is a futex that names its holder's tid; a holder that does not come
+ * back within DRILL_DEVICE_LOCK_NS is taken for dead and its lock taken over. Everything else that two may write is atomic. All times are
  * CLOCK_MONOTONIC_RAW in ns. A page is read by whoever can open it and may be
  * damaged by a job: every index and text is bounded by its reader.
  */
@@ -51,6 +51,7 @@
 #define DRILL_DEVICE_CALLS 1024	 /* entry points told apart */
 #define DRILL_DEVICE_SITES 16	 /* positions recorded of a corruption */
 #define DRILL_NVLINKS 18
+#define DRILL_DEVICE_LOCK_NS INT64_C(500000000)
 
 /* What a fault does to the program (its effect). */
 enum drill_device_action {
@@ -187,9 +188,12 @@ struct drill_device_fault {
 		uint64_t bit;		/* from its begin */
 		int64_t t_ns;
 	} site[DRILL_DEVICE_SITES];
-	uint8_t room[64];
+	char by_name[16]; /* of by_pid, written under lock before the steps */
+	uint8_t room[48];
 };
 
+/* A line of the log, an event of NVML, or both: an event that the kernel is
+ * silent about has no text. */
 struct drill_device_line {
 	_Atomic uint64_t seq; /* 1 + its number, published last */
 	int64_t t_ns;
@@ -221,7 +225,7 @@ struct drill_device_page {
 	char build[64], path[256], host[64];
 	_Alignas(64) _Atomic uint32_t lock; /* tid of the holder; 0: free */
 	_Atomic uint32_t armed;	  /* bits of faults that are not FREE */
-	_Atomic uint32_t unwell;  /* bit: some device is not as new */
+	_Atomic uint32_t unwell;  /* 1: some device is not as new */
 	_Atomic uint32_t refused; /* processes that found no client slot */
 	_Atomic uint64_t lines;	  /* appended so far; the ring holds the last */
 	/* By entry point: not 0 sends a call through the slow way. Bit 0: a

@@ -17,7 +17,8 @@
  * what is wrong ("" when there is no such file); it lives for ever. */
 struct drill_device_page *drill_device_map(const char *path, const char **why);
 
-/* Takes and gives back `lock`; a dead holder's is taken over. */
+/* Takes and gives back `lock`; a dead holder's is taken over. Not twice by one
+ * thread. What is below takes it by itself. */
 void drill_device_lock(struct drill_device_page *p);
 void drill_device_unlock(struct drill_device_page *p);
 
@@ -31,13 +32,23 @@ bool drill_device_fire(struct drill_device_page *p, unsigned int fault,
 int64_t drill_device_steps(struct drill_device_page *p, unsigned int fault,
 			   int64_t now);
 
-/* Appends a line to the ring, under `lock`. */
+/* Appends to the ring. With an @xid the line is "NVRM: Xid (PCI:..): N, @text",
+ * else @text as it is; @text "" is an event only. */
 void drill_device_say(struct drill_device_page *p, unsigned int device,
 		      uint32_t xid, uint32_t events, int pid,
 		      const char *text);
 
+/* Sends every entry point through the slow way from now on (bit 1 of hot): a
+ * context or device is sick. Firings and steps that make one sick do so. */
+void drill_device_sicken(struct drill_device_page *p);
+
+/* One byte into the FIFO beside the page that was mapped last by map. */
+void drill_device_wake(void);
+
 /* As on hardware: a reset clears what a reset clears (health, errors to come,
- * volatile counters, pending remaps become done), a replacement all. */
+ * volatile counters, pending remaps become done), a replacement all but what it
+ * is called by: the library behind the proxies goes on to name it so. A GONE
+ * device comes back by a replacement only. */
 void drill_device_reset(struct drill_device_page *p, unsigned int device);
 void drill_device_replace(struct drill_device_page *p, unsigned int device);
 
@@ -45,7 +56,7 @@ void drill_device_replace(struct drill_device_page *p, unsigned int device);
 int drill_device_by_uuid(const struct drill_device_page *p,
 			 const uint8_t uuid[16]);
 
-/* A consistent copy (seq). */
+/* A consistent copy (seq); what a writer's death tore is copied as it is. */
 void drill_device_read(const struct drill_device_page *p, unsigned int device,
 		       struct drill_device *ret);
 
