@@ -5,6 +5,7 @@
 
 #include "harness/agent/heal.h"
 #include "harness/lab/lab_record.h"
+#include "harness/lab/lab_sweep.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,6 +44,18 @@ static enum drill_outcome forget(const char *state, const char *id)
 	return drill_cli_fail(&err);
 }
 
+/* Records first: they know more than what lies in a lab. */
+static int heal(const char *state, bool list_only, json_t **ret,
+		struct drill_err *err)
+{
+	struct drill_err swept = { 0 };
+	int rc = drill_heal(state, list_only, ret, err);
+
+	if (drill_lab_sweep(list_only, *ret, &swept) == 0 || rc < 0)
+		return rc;
+	return drill_err_set(err, swept.code, swept.who, "%s", swept.msg);
+}
+
 enum drill_outcome drill_verb_heal(struct drill_cli *cli)
 {
 	struct drill_err err = { 0 };
@@ -55,7 +68,7 @@ enum drill_outcome drill_verb_heal(struct drill_cli *cli)
 	drill_heal_register(drill_lab_revertibles);
 	if (drill_opt(cli, "forget"))
 		return forget(state, drill_opt(cli, "forget"));
-	rc = drill_heal(state, drill_opt_set(cli, "list"), &list, &err);
+	rc = heal(state, drill_opt_set(cli, "list"), &list, &err);
 	if (drill_cli_json(cli))
 		drill_cli_print(list ? json_incref(list) : json_array());
 	else if (list)

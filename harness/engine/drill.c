@@ -5,6 +5,7 @@
 
 #include "harness/agent/heal.h"
 #include "harness/agent/lock.h"
+#include "harness/lab/lab_sweep.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -191,6 +192,8 @@ static int heal_first(struct drill *d, struct drill_err *err)
 	if (!d->o->state)
 		return 0;
 	rc = drill_heal(d->o->state, false, &done, err);
+	if (rc == 0)
+		rc = drill_lab_sweep(false, done, err);
 	if (reverted(done))
 		drill_say(d, "lab", "records of dead runs that were reverted: %d",
 			  reverted(done));

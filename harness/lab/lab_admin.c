@@ -6,6 +6,7 @@
 #include "lab_admin.h"
 
 #include "lab_dir.h"
+#include "lab_mark.h"
 #include "provider.h"
 
 #include "harness/agent/process.h"
@@ -145,6 +146,18 @@ int drill_lab_admin_up(const struct drill_lab_spec *spec, const char *state,
 	return rc;
 }
 
+/* Half a lab whose maker is gone is known by its mark alone. */
+static int remove_half(const char *dir, int rc, struct drill_err *err)
+{
+	struct drill_lab_mark m;
+
+	if (!drill_lab_mark_read(dir, &m) || drill_lab_mark_owned(&m))
+		return rc;
+	if (err)
+		memset(err, 0, sizeof(*err));
+	return drill_lab_remove(dir, m.mark, m.cgroup, err);
+}
+
 int drill_lab_admin_down(const char *name, struct drill_err *err)
 {
 	json_t *lab = NULL;
@@ -153,7 +166,7 @@ int drill_lab_admin_down(const char *name, struct drill_err *err)
 
 	rc = read_lab(name, &lab, dir, sizeof(dir), err);
 	if (rc < 0)
-		return rc;
+		return strchr(name, '/') ? rc : remove_half(dir, rc, err);
 	if (strcmp(state_of(lab), "running") == 0)
 		rc = drill_err_set(err, -EBUSY, who,
 				   "lab '%s' is in use by process %d", name,
@@ -185,6 +198,7 @@ static void add_states(json_t *lab, const char *dir)
 static int add_lab(const char *name, json_t *list, struct drill_err *err)
 {
 	struct drill_err inner = {0};
+	struct drill_lab_mark m;
 	json_t *lab = NULL;
 	char dir[256];
 
@@ -192,7 +206,12 @@ static int add_lab(const char *name, json_t *list, struct drill_err *err)
 		add_states(lab, dir);
 	else
 		lab = json_pack("{s:s, s:s, s:s, s:[]}", "name", name, "dir",
-				dir, "state", "left over", "hosts");
+				dir, "state",
+				drill_lab_mark_read(dir, &m) &&
+						drill_lab_mark_owned(&m)
+					? "coming up or going down"
+					: "left over",
+				"hosts");
 	if (json_array_append_new(list, lab) < 0)
 		return drill_err_set(err, -ENOMEM, who, "no memory");
 	return 0;

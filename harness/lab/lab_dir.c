@@ -3,8 +3,11 @@
  */
 #include "lab_dir.h"
 
+#include "lab_mark.h"
+
 #include "harness/agent/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -108,20 +111,6 @@ static int make_in(const char *dir, const char *sub, struct drill_err *err)
 	return 0;
 }
 
-static int write_mark(const struct drill_lab *lab, struct drill_err *err)
-{
-	char path[320];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/mark", lab->dir);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-	if (fd < 0 || dprintf(fd, "%s\n", lab->mark) < 0)
-		return drill_err_errno(err, errno, who, "cannot write '%s'",
-				       path);
-	close(fd);
-	return 0;
-}
-
 static int busy(const struct drill_lab *lab, struct drill_err *err)
 {
 	json_t *file = NULL;
@@ -144,7 +133,26 @@ static int busy(const struct drill_lab *lab, struct drill_err *err)
 			     lab->spec.name, pid);
 }
 
-int drill_lab_dir_make(struct drill_lab *lab, struct drill_err *err)
+static int make_marked(const struct drill_lab *lab, const char *cgroup,
+		       struct drill_err *err)
+{
+	int rc = 0, lock = drill_lab_root_lock(err);
+
+	if (lock < 0)
+		return lock;
+	if (mkdir(lab->dir, 0755) < 0)
+		rc = errno == EEXIST ? busy(lab, err)
+				     : drill_err_errno(err, errno, who,
+						       "cannot make '%s'",
+						       lab->dir);
+	if (rc == 0)
+		rc = drill_lab_mark_write(lab->dir, lab->mark, cgroup, err);
+	close(lock);
+	return rc;
+}
+
+int drill_lab_dir_make(struct drill_lab *lab, const char *cgroup,
+		       struct drill_err *err)
 {
 	static const char *const subs[] = {"store", "tmp", "inside"};
 	char name[64];
@@ -152,15 +160,8 @@ int drill_lab_dir_make(struct drill_lab *lab, struct drill_err *err)
 	int rc, h;
 
 	rc = make_root(err);
-	if (rc < 0)
-		return rc;
-	if (mkdir(lab->dir, 0755) < 0) {
-		if (errno == EEXIST)
-			return busy(lab, err);
-		return drill_err_errno(err, errno, who, "cannot make '%s'",
-				       lab->dir);
-	}
-	rc = write_mark(lab, err);
+	if (rc == 0)
+		rc = make_marked(lab, cgroup, err);
 	for (i = 0; i < 3 && rc == 0; i++)
 		rc = make_in(lab->dir, subs[i], err);
 	for (h = 0; h < lab->n_hosts && rc == 0; h++) {
@@ -174,28 +175,37 @@ int drill_lab_dir_make(struct drill_lab *lab, struct drill_err *err)
 
 /* --- removing ------------------------------------------------------------ */
 
-/* "" when there is none. */
-static void read_mark(const char *dir, char *buf, size_t size)
-{
-	char path[320];
-	FILE *f;
-
-	buf[0] = '\0';
-	snprintf(path, sizeof(path), "%s/mark", dir);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (fgets(buf, (int)size, f))
-		buf[strcspn(buf, "\n")] = '\0';
-	fclose(f);
-}
-
 bool drill_lab_dir_has(const char *dir, const char *mark)
 {
-	char found[64];
+	struct drill_lab_mark found;
 
-	read_mark(dir, found, sizeof(found));
-	return found[0] && strcmp(found, mark) == 0;
+	return drill_lab_mark_read(dir, &found) &&
+	       strcmp(found.mark, mark) == 0;
+}
+
+/* A mark of no bytes: its maker was killed between open and write. */
+static void drop_empty_mark(const char *dir)
+{
+	struct stat st;
+	char path[320];
+
+	snprintf(path, sizeof(path), "%s/mark", dir);
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+		unlink(path);
+}
+
+bool drill_lab_dir_bare(const char *dir)
+{
+	struct dirent *e;
+	DIR *d = opendir(dir);
+	int n = 0;
+
+	while (d && (e = readdir(d)))
+		n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		     strcmp(e->d_name, "mark");
+	if (d)
+		closedir(d);
+	return d && n == 0;
 }
 
 static int remove_one(const char *path, const struct stat *st, int type,
@@ -225,15 +235,17 @@ int drill_lab_tree_remove(const char *path, struct drill_err *err)
 	return 0;
 }
 
-int drill_lab_dir_remove(const char *dir, const char *mark,
+static int remove_marked(const char *dir, const char *mark,
 			 struct drill_err *err)
 {
-	char found[64];
+	struct drill_lab_mark found;
 
-	read_mark(dir, found, sizeof(found));
-	if (!found[0] && (rmdir(dir) == 0 || errno == ENOENT))
-		return 0;
-	if (!*mark || strcmp(found, mark) != 0)
+	if (!drill_lab_mark_read(dir, &found)) {
+		drop_empty_mark(dir);
+		if (rmdir(dir) == 0 || errno == ENOENT)
+			return 0;
+	}
+	if (!*mark || strcmp(found.mark, mark) != 0)
 		return drill_err_set(err, -EUCLEAN, who,
 				     "'%s' does not carry our mark: left alone",
 				     dir);
@@ -241,6 +253,17 @@ int drill_lab_dir_remove(const char *dir, const char *mark,
 		return drill_err_errno(err, errno, who, "cannot remove '%s'",
 				       dir);
 	return drill_lab_tree_remove(dir, err);
+}
+
+int drill_lab_dir_remove(const char *dir, const char *mark,
+			 struct drill_err *err)
+{
+	int rc, lock = drill_lab_root_lock(NULL);
+
+	rc = remove_marked(dir, mark, err);
+	if (lock >= 0)
+		close(lock);
+	return rc;
 }
 
 /* --- lab.json ------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* lab_dir.h - the directory of a lab, its mark, its file and its undo record
  * SPDX-License-Identifier: MIT
  *
- *   ROOT/NAME/mark      our mark: without it nothing is removed
+ *   ROOT/NAME/mark      our mark (lab_mark.h): without it nothing is removed
  *            /lab.json  what is up: read by enter, status, down
  *            /hosts     names and addresses, /etc/hosts inside
  *            /store     the shared store
@@ -26,9 +26,10 @@ const char *drill_lab_root(char *buf, size_t size);
  * @lab->dir, ->store and ->mark. Makes nothing. */
 int drill_lab_dir_name(struct drill_lab *lab, struct drill_err *err);
 
-/* Makes the directory with its mark and sub-directories. -EBUSY: such a lab is
- * there already; the text says whose. */
-int drill_lab_dir_make(struct drill_lab *lab, struct drill_err *err);
+/* Makes the directory with its mark, which also holds @cgroup ("": none), and
+ * sub-directories. -EBUSY: such a lab is there already; the text says whose. */
+int drill_lab_dir_make(struct drill_lab *lab, const char *cgroup,
+		       struct drill_err *err);
 
 /* Removes @dir when @mark lies in it (or it is empty). Absent: 0. Another mark
  * or none: -EUCLEAN. Follows no link, crosses no mount. */
@@ -40,6 +41,8 @@ int drill_lab_tree_remove(const char *path, struct drill_err *err);
 
 /* Is a directory with this mark there? */
 bool drill_lab_dir_has(const char *dir, const char *mark);
+/* Is it a directory in which nothing is, or at most a mark? */
+bool drill_lab_dir_bare(const char *dir);
 
 /* What lab.json says of any lab: schema, provider, name, mark, controller (and
  * its start time), keep, cgroup, n_hosts, spares, devices, hosts [{name, spare,

@@ -8,6 +8,7 @@
 
 #include "cgroup.h"
 #include "lab_dir.h"
+#include "lab_mark.h"
 #include "marked.h"
 
 #include <errno.h>
@@ -32,23 +33,24 @@ static bool ours(const char *cgroup, const char *mark)
 	       strlen(dot + 1) == 8;
 }
 
-int drill_lab_remove(const char *dir, const char *mark, const char *cgroup,
-		     struct drill_err *err)
+/* Its processes and cgroups. */
+static int end(const char *mark, const char *cgroup, struct drill_err *err)
 {
-	int rc = 0;
-
 	if (*cgroup && !ours(cgroup, mark))
 		return drill_err_set(err, -EUCLEAN, who,
 				     "cgroup '%s' does not carry our mark: "
 				     "left alone",
 				     cgroup);
-	if (*cgroup)
-		rc = drill_cgroup_remove(cgroup, GONE_MS, err);
-	else
-		rc = drill_marked_kill_all(mark, err);
-	if (rc < 0)
-		return rc;
-	return drill_lab_dir_remove(dir, mark, err);
+	return *cgroup ? drill_cgroup_remove(cgroup, GONE_MS, err)
+		       : drill_marked_kill_all(mark, err);
+}
+
+int drill_lab_remove(const char *dir, const char *mark, const char *cgroup,
+		     struct drill_err *err)
+{
+	int rc = end(mark, cgroup, err);
+
+	return rc < 0 ? rc : drill_lab_dir_remove(dir, mark, err);
 }
 
 static const char *value(const struct drill_record *r, const char *key)
@@ -67,12 +69,22 @@ static int verify(const struct drill_record *r, struct drill_err *err)
 	       (*cgroup && access(cgroup, F_OK) == 0);
 }
 
+/* A lab of that name which is another's by now is not in our way: ours is gone. */
+static bool replaced(const char *dir, const char *mark)
+{
+	struct drill_lab_mark m;
+
+	return drill_lab_mark_read(dir, &m) && strcmp(m.mark, mark) != 0;
+}
+
 /* Another boot: the processes are gone, and a cgroup of this name is not. */
 static int revert(const struct drill_record *r, struct drill_err *err)
 {
 	if (!*value(r, "lab_mark") || !*value(r, "dir"))
 		return drill_err_set(err, -EUCLEAN, who,
 				     "the record does not say which lab");
+	if (replaced(value(r, "dir"), value(r, "lab_mark")))
+		return end(value(r, "lab_mark"), value(r, "cgroup"), err);
 	return drill_lab_remove(value(r, "dir"), value(r, "lab_mark"),
 				value(r, "cgroup"), err);
 }

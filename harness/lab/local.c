@@ -120,7 +120,7 @@ static int bring_up(struct drill_lab *lab, struct drill_err *err)
 	rc = drill_lab_record_open(lab, drill_lab_local_kind, "", r, err);
 	if (rc < 0)
 		return rc;
-	rc = drill_lab_dir_make(lab, err);
+	rc = drill_lab_dir_make(lab, "", err);
 	if (rc == 0)
 		rc = write_file(lab, err);
 	if (rc == 0)

@@ -191,7 +191,7 @@ int drill_netns_make(struct drill_lab *lab, struct drill_err *err)
 	struct netns *n = lab->impl;
 	int rc;
 
-	rc = drill_lab_dir_make(lab, err);
+	rc = drill_lab_dir_make(lab, n->cgroup, err);
 	if (rc == 0)
 		rc = make_hosts_file(lab, err);
 	if (rc == 0)
