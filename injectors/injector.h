@@ -113,7 +113,9 @@ struct drill_injector {
 	size_t args_size;
 
 	/* Could this work here, now, on this target? Changes nothing. 0 yes;
-	 * negative: a skip with the reason in @err. Required. */
+	 * negative: a skip with the reason in @err. -EAGAIN: not yet, it is
+	 * asked again for some seconds (a hook that has not said hello).
+	 * Required. */
 	int (*probe)(const struct drill_act *act, struct drill_err *err);
 
 	/* Records the way back (drill_record_put ..., drill_record_commit), then

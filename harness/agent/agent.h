@@ -83,7 +83,7 @@ struct fault {
 	int64_t count;
 };
 
-enum instance_state { BITING, IN_FORCE };
+enum instance_state { WAITING, BITING, IN_FORCE };
 
 /* A fault in force, or about to be. */
 struct instance {
@@ -95,6 +95,7 @@ struct instance {
 	json_t *evidence;
 	enum instance_state state;
 	int attempt, slot, rank;
+	int64_t asked_ns; /* WAITING since: its probe says not yet */
 	int64_t before_ns, after_ns;
 	int64_t last_no_ns;    /* last reading without the effect */
 	int64_t effective_ns;

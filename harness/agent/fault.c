@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define BITE_NS INT64_C(10000000000)	/* longest wait for the effect */
+#define READY_NS INT64_C(10000000000)	/* and for a hook that says hello */
 #define LOOK_AGAIN_NS INT64_C(2000000000) /* between readings while in force */
 
 static const struct drill_injector *injector(const struct instance *i)
@@ -192,7 +193,7 @@ static int take_off(struct agent *a, struct instance *i)
 	int rc;
 
 	drill_lease_renew(a->journal->lease);
-	rc = drill_revert_record(i->record, &err);
+	rc = i->record ? drill_revert_record(i->record, &err) : 0;
 	if (rc == -ESTALE) /* fenced: the one who took over tells */
 		_exit(3);
 	if (rc < 0)
@@ -311,13 +312,18 @@ static void look_again(struct agent *a, struct instance *i)
 	wait_for_end(a, i);
 }
 
+static void go(struct agent *a, struct instance *i);
+
 static void on_timer(uv_timer_t *timer)
 {
 	struct instance *i = timer->data;
 	struct agent *a = i->agent;
 	struct target *t = i->target;
 
-	if (i->state == BITING) {
+	if (i->state == WAITING) {
+		resolve(a, t, &i->where);
+		go(a, i);
+	} else if (i->state == BITING) {
 		look(a, i);
 	} else if (t->until_ns && agent_now() >= t->until_ns) {
 		t->active = false;
@@ -400,12 +406,33 @@ static void tell_fired(struct agent *a, const struct instance *i, int64_t point)
 				(json_int_t)++i->target->fault->count));
 }
 
+/* A hook says hello some time after its process has begun. What is held does
+ * not wait: it is past that. */
+static bool not_yet(struct agent *a, struct instance *i, int rc)
+{
+	int64_t now = agent_now();
+
+	if (rc != -EAGAIN || i->record || i->held || i->hook_held ||
+	    a->stopping)
+		return false;
+	if (!i->asked_ns)
+		i->asked_ns = now;
+	return now - i->asked_ns < READY_NS;
+}
+
 /* From the record to the first reading. */
 static void go(struct agent *a, struct instance *i)
 {
 	struct drill_err err = { 0 };
+	int rc = act(a, i, &err);
 
-	if (act(a, i, &err) < 0) {
+	if (not_yet(a, i, rc)) {
+		i->state = WAITING;
+		wake_in(i, 2000000);
+		return;
+	}
+	i->state = BITING;
+	if (rc < 0) {
 		failed(a, i, err.msg);
 		return;
 	}
@@ -490,7 +517,11 @@ int fault_revert(struct agent *a, const char *fault)
 			continue;
 		i->target->active = false;
 		i->target->until_ns = 0;
-		dirty += take_off(a, i) < 0;
+		if (i->state == WAITING)
+			failed(a, i, "its target never became ready: the hook "
+				     "has not said hello");
+		else
+			dirty += take_off(a, i) < 0;
 	}
 	return dirty;
 }

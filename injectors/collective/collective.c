@@ -99,6 +99,8 @@ int drill_collective_probe(const struct drill_act *act, const char *op,
 	if (act->target->process.pid > 0)
 		r = find_slot(act, &h, err);
 	drill_hooks_close(&h);
+	if (r == -ENOENT) /* no hello: it may yet come */
+		return -EAGAIN;
 	return r < 0 ? r : 0;
 }
 

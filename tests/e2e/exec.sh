@@ -49,15 +49,17 @@ no fault|2|no fault||true
 a text that is no fault|2|--fault|2 + 2|true
 a fault that runs away|2|without waiting|(function() while true do end end)()|true
 a fault that never fires|6|never took effect|host.kill { rank = 0, at = at.time "1h" }|true
+a hook that nobody loads|6|has not said hello|collective.hang { rank = 0 }|sleep 0.3
 a command that there is not|6|no-such-program|host.kill { rank = 0, at = at.time "1h" }|/no-such-program
 TABLE
 clean "refusals"
 
 # ---- a collective fault on a command of mpirun ----
 if command -v mpirun >/dev/null && [ -x "$BUILD/tests/programs/lockstep" ]; then
-	# mpirun is the rank; the one that says hello is its child.
+	# mpirun is the rank; the one that says hello is its child, and later
+	# than the fault would fire: it waits for it.
 	faultdrill exec $S --format json --fault 'collective.delay { rank = 0,
-		op = "barrier", delay = "300ms", at = at.event "step.begin" }' \
+		op = "barrier", delay = "300ms" }' \
 		-- mpirun --allow-run-as-root --oversubscribe -np 2 \
 		"$BUILD/tests/programs/lockstep" "$WORK/lock" 10 20 20000
 	is "a collective fault on mpirun's command: its status" "$?" 0

@@ -200,7 +200,7 @@ START_TEST(a_rank_without_the_hook_is_refused_by_name)
 
 	parse(&drill_collective_hang, obj);
 	target.rank = 7;
-	ck_assert_int_eq(drill_collective_hang.probe(&act, &err), -ENOENT);
+	ck_assert_int_eq(drill_collective_hang.probe(&act, &err), -EAGAIN);
 	ck_assert_ptr_nonnull(strstr(err.msg, "rank 7 runs without the hook"));
 	json_decref(obj);
 }
