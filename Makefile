@@ -28,7 +28,7 @@ AGENT_SRC := $(sort $(filter-out %/main.c,$(wildcard harness/agent/*.c)) \
 	$(wildcard injectors/*.c) \
 	$(filter-out injectors/hooks/%,$(wildcard injectors/*/*.c)) \
 	injectors/hooks/hooks.c injectors/hooks/hook_words.c \
-	injectors/hooks/device_step.c)
+	injectors/hooks/device_step.c injectors/hooks/devices.c)
 CTRL_SRC  := $(sort $(filter-out %/main.c,$(wildcard harness/lab/*.c \
 	harness/engine/*.c harness/lua/*.c harness/measure/*.c \
 	harness/cli/*.c reports/*.c)))

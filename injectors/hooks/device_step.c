@@ -369,6 +369,13 @@ static void step_state(struct drill_device *d,
 		d->no_peer = s->no_peer_1 - 1;
 }
 
+static void change(struct drill_device *d, const struct drill_device_step *s)
+{
+	step_state(d, s);
+	step_counters(d, s);
+	step_links(d, s);
+}
+
 static void do_step(struct drill_device_page *p, struct drill_device_fault *f,
 		    const struct drill_device_step *s)
 {
@@ -379,9 +386,7 @@ static void do_step(struct drill_device_page *p, struct drill_device_fault *f,
 		return;
 	copy_device(&p->device[s->device], &was);
 	now = was;
-	step_state(&now, s);
-	step_counters(&now, s);
-	step_links(&now, s);
+	change(&now, s);
 	publish(&p->device[s->device], &was, &now);
 	look_over(p);
 	if (s->context_error || s->running_error ||
@@ -515,6 +520,56 @@ static void make_new(struct drill_device_page *p, unsigned int device,
 	if (other)
 		forget_wear(&now);
 	publish(&p->device[device], &was, &now);
+	look_over(p);
+	drill_device_unlock(p);
+}
+
+/* What the other faults that have fired did to this device, once more. */
+static void do_again(const struct drill_device_page *p, unsigned int fault,
+		     unsigned int device, struct drill_device *d)
+{
+	const struct drill_device_fault *f;
+	uint32_t done;
+
+	for (unsigned int i = 0; i < DRILL_DEVICE_FAULTS; i++) {
+		f = &p->fault[i];
+		done = atomic_load(&f->steps_done);
+		if (i == fault ||
+		    atomic_load(&f->state) != DRILL_DEVICE_FIRED)
+			continue;
+		for (uint32_t k = 0; k < done && k < DRILL_DEVICE_STEPS; k++)
+			if (f->step[k].device == device)
+				change(d, &f->step[k]);
+	}
+}
+
+static void restore(struct drill_device_page *p, unsigned int fault,
+		    unsigned int device)
+{
+	struct drill_device was, now;
+
+	copy_device(&p->device[device], &was);
+	if (was.health == DRILL_DEVICE_UNUSED)
+		return;
+	now = was;
+	renew(&now);
+	forget_wear(&now);
+	now.generation = was.generation;
+	do_again(p, fault, device, &now);
+	publish(&p->device[device], &was, &now);
+}
+
+void drill_device_restore(struct drill_device_page *p, unsigned int fault)
+{
+	const struct drill_device_fault *f;
+
+	if (fault >= DRILL_DEVICE_FAULTS)
+		return;
+	f = &p->fault[fault];
+	drill_device_lock(p);
+	for (uint32_t i = 0; i < f->steps && i < DRILL_DEVICE_STEPS; i++)
+		if (f->step[i].device < DRILL_DEVICES)
+			restore(p, fault, f->step[i].device);
 	look_over(p);
 	drill_device_unlock(p);
 }

@@ -52,6 +52,10 @@ void drill_device_wake(void);
 void drill_device_reset(struct drill_device_page *p, unsigned int device);
 void drill_device_replace(struct drill_device_page *p, unsigned int device);
 
+/* The devices of this fault's steps stand as before it: as new, but for what
+ * other faults that have fired did to them. It must be OVER. */
+void drill_device_restore(struct drill_device_page *p, unsigned int fault);
+
 /* The device with that UUID, or -1. */
 int drill_device_by_uuid(const struct drill_device_page *p,
 			 const uint8_t uuid[16]);
