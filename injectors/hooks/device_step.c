@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "device_step.h"
+#include "xid_line.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -272,10 +273,10 @@ static void append(struct drill_device_page *p, unsigned int device,
 	l->events = events;
 	l->pid = (uint32_t)pid;
 	if (xid)
-		snprintf(l->text, sizeof(l->text),
-			 "NVRM: Xid (PCI:%04x:%02x:%02x): %u, %s",
-			 d->domain & 0xffffffff, d->bus & 0xff, d->dev & 0xff,
-			 xid, text);
+		drill_xid_line(l->text, sizeof(l->text),
+			       (struct drill_xid_place){ d->domain, d->bus,
+							 d->dev },
+			       xid, text);
 	else
 		snprintf(l->text, sizeof(l->text), "%s", text);
 	atomic_store_explicit(&l->seq, n + 1, memory_order_release);
@@ -290,32 +291,6 @@ void drill_device_say(struct drill_device_page *p, unsigned int device,
 	drill_device_lock(p);
 	append(p, device, xid, events, pid, text);
 	drill_device_unlock(p);
-}
-
-/* @text with %p and %n filled in. */
-static void fill_in(const struct drill_device_fault *f, const char *text,
-		    size_t max, char *ret, size_t size)
-{
-	char pid[16], name[sizeof(f->by_name) + 1] = "";
-	size_t n = 0, k;
-	const char *s;
-
-	snprintf(pid, sizeof(pid), "%d", atomic_load(&f->by_pid));
-	memcpy(name, f->by_name, sizeof(f->by_name));
-	for (size_t i = 0; i < max && text[i] && n + 1 < size; i++) {
-		s = NULL;
-		if (text[i] == '%' && i + 1 < max)
-			s = text[i + 1] == 'p' ? pid :
-			    text[i + 1] == 'n' ? name : NULL;
-		if (!s) {
-			ret[n++] = text[i];
-			continue;
-		}
-		i++;
-		for (k = 0; s[k] && n + 1 < size; k++)
-			ret[n++] = s[k];
-	}
-	ret[n] = '\0';
 }
 
 static void step_counters(struct drill_device *d,
@@ -381,6 +356,7 @@ static void do_step(struct drill_device_page *p, struct drill_device_fault *f,
 {
 	struct drill_device was, now;
 	char text[sizeof(((struct drill_device_line *)0)->text)];
+	char name[sizeof(f->by_name) + 1] = "";
 
 	if (s->device >= DRILL_DEVICES)
 		return;
@@ -394,7 +370,9 @@ static void do_step(struct drill_device_page *p, struct drill_device_fault *f,
 		drill_device_sicken(p);
 	if (!s->xid && !s->events)
 		return;
-	fill_in(f, s->text, sizeof(s->text), text, sizeof(text));
+	memcpy(name, f->by_name, sizeof(f->by_name));
+	drill_xid_text(text, sizeof(text), s->text, sizeof(s->text),
+		       atomic_load(&f->by_pid), name);
 	append(p, s->device, s->xid, s->events, atomic_load(&f->by_pid),
 	       s->xid ? text : "");
 }
