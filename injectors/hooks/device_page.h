@@ -124,7 +124,10 @@ struct drill_device {
 		uint32_t peer;		 /* 1 + device index; 0: none */
 		uint32_t room;
 	} link[DRILL_NVLINKS];
-	uint8_t room[256];
+	uint64_t links_down;	/* of those a fault took from link_mask */
+	uint32_t nvml_block_ms; /* what NVML asks of it takes that long and
+				   fails: its firmware does not answer */
+	uint8_t room[244];
 };
 
 /* One step of a chain: a change of state and a line. What is 0 is left. */
@@ -146,7 +149,8 @@ struct drill_device_step {
 	uint32_t link_crc, link_replay, link_recovery; /* added to each of them */
 	uint32_t no_peer_1;
 	char text[192]; /* behind "Xid (PCI:..): N, "; %p pid, %n name */
-	uint8_t room[16];
+	uint32_t nvml_block_ms;
+	uint8_t room[12];
 };
 
 struct drill_device_fault {
@@ -207,6 +211,7 @@ struct drill_device_client {
 	int32_t pid, rank, attempt;	 /* pid as the process sees it */
 	uint32_t proxies;		 /* bit 0 CUDA, bit 1 NVML */
 	int64_t hello_ns;
+	_Atomic uint64_t devices; /* mask of those it has contexts on */
 	char build[64], program[64], next[256]; /* next library's path */
 	_Atomic uint64_t linked;   /* entries of ours bound or dlsym'ed */
 	_Atomic uint64_t remapped; /* pointers of cuGetProcAddress swapped */

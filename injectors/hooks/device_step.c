@@ -235,7 +235,8 @@ static bool is_unwell(const struct drill_device *d)
 {
 	return d->health > DRILL_DEVICE_OK || d->context_error ||
 	       d->running_error || d->recovery_action || d->no_peer ||
-	       d->clock_reasons || d->retired_pending || d->remapped_pending;
+	       d->clock_reasons || d->retired_pending ||
+	       d->remapped_pending || d->links_down || d->nvml_block_ms;
 }
 
 static void look_over(struct drill_device_page *p)
@@ -281,6 +282,8 @@ static void append(struct drill_device_page *p, unsigned int device,
 		snprintf(l->text, sizeof(l->text), "%s", text);
 	atomic_store_explicit(&l->seq, n + 1, memory_order_release);
 	atomic_store_explicit(&p->lines, n + 1, memory_order_release);
+	/* Whoever waits for a line waits on the low half of their number. */
+	syscall(SYS_futex, &p->lines, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void drill_device_say(struct drill_device_page *p, unsigned int device,
@@ -324,6 +327,7 @@ static void step_links(struct drill_device *d,
 		d->link[i].recovery += s->link_recovery;
 	}
 	d->link_mask &= ~s->links_down;
+	d->links_down |= s->links_down;
 }
 
 static void step_state(struct drill_device *d,
@@ -340,6 +344,8 @@ static void step_state(struct drill_device *d,
 	if (s->clock_mhz)
 		d->sm_mhz = s->clock_mhz;
 	d->clock_reasons |= s->clock_reasons;
+	if (s->nvml_block_ms)
+		d->nvml_block_ms = s->nvml_block_ms;
 	if (s->no_peer_1)
 		d->no_peer = s->no_peer_1 - 1;
 }
@@ -466,6 +472,8 @@ static void renew(struct drill_device *d)
 	d->sm_mhz = d->sm_max_mhz;
 	d->mem_mhz = d->mem_max_mhz;
 	d->clock_reasons = 0;
+	d->links_down = 0;
+	d->nvml_block_ms = 0;
 	for (int i = 0; i < DRILL_NVLINKS; i++) {
 		if (d->link[i].peer)
 			d->link_mask |= 1ull << i;
