@@ -30,7 +30,8 @@
  *   the process) > OVER (agent: reverted) > FREE
  *
  * `lock` is a futex that names its holder's tid; a holder that does not come
- * back within DRILL_DEVICE_LOCK_NS is taken for dead and its lock taken over. Everything else that two may write is atomic. All times are
+ * back within DRILL_DEVICE_LOCK_NS is taken for dead and its lock taken over.
+ * Everything else that two may write is atomic. All times are
  * CLOCK_MONOTONIC_RAW in ns. A page is read by whoever can open it and may be
  * damaged by a job: every index and text is bounded by its reader.
  */
@@ -50,6 +51,7 @@
 #define DRILL_DEVICE_CLIENTS 128
 #define DRILL_DEVICE_CALLS 1024	 /* entry points told apart */
 #define DRILL_DEVICE_SITES 16	 /* positions recorded of a corruption */
+#define DRILL_DEVICE_LANES 32 /* threads of one process told apart */
 #define DRILL_NVLINKS 18
 #define DRILL_DEVICE_LOCK_NS INT64_C(500000000)
 
@@ -205,6 +207,13 @@ struct drill_device_line {
 	char text[216]; /* "NVRM: Xid (PCI:0000:3b:00): 48, ..." */
 };
 
+/* What one thread called; later threads share the last lane, whose counts are
+ * then a little low. */
+struct drill_device_lane {
+	_Alignas(64) _Atomic uint64_t calls;
+	_Atomic uint64_t launches;
+};
+
 /* A process that loaded a proxy. */
 struct drill_device_client {
 	_Atomic uint32_t claimed, hello; /* enum drill_hello; published last */
@@ -213,13 +222,14 @@ struct drill_device_client {
 	int64_t hello_ns;
 	_Atomic uint64_t devices; /* mask of those it has contexts on */
 	char build[64], program[64], next[256]; /* next library's path */
-	_Atomic uint64_t linked;   /* entries of ours bound or dlsym'ed */
+	_Atomic uint64_t linked;   /* entries called by their own name */
 	_Atomic uint64_t remapped; /* pointers of cuGetProcAddress swapped */
 	_Atomic uint64_t passed;   /* pointers passed through unknown */
 	_Atomic uint64_t bypassed; /* second libcudas seen in the process */
-	_Atomic uint64_t calls, launches, contexts;
+	_Atomic uint64_t contexts;
 	_Atomic uint32_t forked, capturing, audited;
 	uint8_t room[64];
+	struct drill_device_lane lane[DRILL_DEVICE_LANES]; /* CUDA's calls */
 };
 
 struct drill_device_page {

@@ -579,3 +579,23 @@ int drill_device_by_uuid(const struct drill_device_page *p,
 			return i;
 	return -1;
 }
+
+uint64_t drill_device_calls(const struct drill_device_client *c)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < DRILL_DEVICE_LANES; i++)
+		sum += atomic_load_explicit(&c->lane[i].calls,
+					    memory_order_relaxed);
+	return sum;
+}
+
+uint64_t drill_device_launches(const struct drill_device_client *c)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < DRILL_DEVICE_LANES; i++)
+		sum += atomic_load_explicit(&c->lane[i].launches,
+					    memory_order_relaxed);
+	return sum;
+}

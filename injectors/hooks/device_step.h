@@ -60,6 +60,10 @@ void drill_device_restore(struct drill_device_page *p, unsigned int fault);
 int drill_device_by_uuid(const struct drill_device_page *p,
 			 const uint8_t uuid[16]);
 
+/* Calls and launches of all threads of a client, those that ended too. */
+uint64_t drill_device_calls(const struct drill_device_client *c);
+uint64_t drill_device_launches(const struct drill_device_client *c);
+
 /* A consistent copy (seq); what a writer's death tore is copied as it is. */
 void drill_device_read(const struct drill_device_page *p, unsigned int device,
 		       struct drill_device *ret);

@@ -387,6 +387,16 @@ START_TEST(a_device_is_found_by_its_uuid)
 }
 END_TEST
 
+START_TEST(calls_are_the_sum_of_all_threads)
+{
+	p->client[3].lane[0].calls = 3;
+	p->client[3].lane[DRILL_DEVICE_LANES - 1].calls = 4;
+	p->client[3].lane[1].launches = 5;
+	ck_assert_uint_eq(drill_device_calls(&p->client[3]), 7);
+	ck_assert_uint_eq(drill_device_launches(&p->client[3]), 5);
+}
+END_TEST
+
 /* Noise over all that others may write, the lock and the header apart. */
 START_TEST(a_damaged_page_crashes_nobody)
 {
@@ -438,6 +448,7 @@ int main(void)
 	tcase_add_test(tc, a_reset_clears_what_a_reset_clears);
 	tcase_add_test(tc, a_device_that_is_gone_comes_back_by_a_replacement_only);
 	tcase_add_test(tc, a_device_is_found_by_its_uuid);
+	tcase_add_test(tc, calls_are_the_sum_of_all_threads);
 	tcase_add_loop_test(tc, a_damaged_page_crashes_nobody, 0, 4);
 	suite_add_tcase(s, tc);
 	return drill_check_main(s);
