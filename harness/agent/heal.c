@@ -4,6 +4,7 @@
 #include "heal.h"
 
 #include "journal_file.h"
+#include "lock.h"
 #include "process.h"
 #include "revert.h"
 
@@ -223,6 +224,8 @@ int drill_heal(const char *state_dir, bool list_only, json_t **ret,
 
 	snprintf(dir, sizeof(dir), "%s/journal", state_dir);
 	rc = heal_all(&h, dir, err);
+	if (!list_only)
+		drill_lock_sweep();
 	if (ret)
 		*ret = h.out;
 	else

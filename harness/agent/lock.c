@@ -6,6 +6,7 @@
  */
 #include "lock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -86,6 +87,22 @@ static bool still_there(const char *path, int fd)
 	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
+/* Shared by all who take a lock, alone for who sweeps: a file is looked at by
+ * one of them at a time. */
+static int hold_dir(int how)
+{
+	char dir[200];
+	int fd;
+
+	if (lock_dir(dir, sizeof(dir), NULL) < 0)
+		return -1;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (fd >= 0 && flock(fd, how) < 0)
+		if (errno != EINTR)
+			break;
+	return fd;
+}
+
 static int open_locked(const char *name, const char *path,
 		       struct drill_err *err)
 {
@@ -112,11 +129,14 @@ int drill_lock_take(const char *name, const char *what, int *ret_fd,
 		    struct drill_err *err)
 {
 	char path[512];
-	int fd, rc = lock_path(name, path, sizeof(path), err);
+	int fd, dir, rc = lock_path(name, path, sizeof(path), err);
 
 	if (rc < 0)
 		return rc;
+	dir = hold_dir(LOCK_SH);
 	fd = open_locked(name, path, err);
+	if (dir >= 0)
+		close(dir);
 	if (fd < 0)
 		return fd;
 	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%s\n", what) < 0)
@@ -136,4 +156,31 @@ void drill_lock_drop(const char *name, int fd)
 	    still_there(path, fd))
 		unlink(path);
 	close(fd);
+}
+
+/* A file that nobody holds. */
+static void sweep_file(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
+void drill_lock_sweep(void)
+{
+	int fd = hold_dir(LOCK_EX);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			sweep_file(fd, e->d_name);
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
 }

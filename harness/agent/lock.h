@@ -18,4 +18,8 @@ int drill_lock_take(const char *name, const char *what, int *ret_fd,
  * -1 is allowed. */
 void drill_lock_drop(const char *name, int fd);
 
+/* Removes the files of locks that nobody holds: a killed holder, or one whose
+ * keeper outlived it, left them. */
+void drill_lock_sweep(void);
+
 #endif

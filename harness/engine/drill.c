@@ -201,6 +201,12 @@ static int heal_first(struct drill *d, struct drill_err *err)
 	return rc;
 }
 
+static const char *lock_name(const struct drill *d, char *buf, int size)
+{
+	snprintf(buf, (size_t)size, "lab-%.32s", d->o->lab->name);
+	return buf;
+}
+
 /* A lab without a name is made anew for this drill: nobody else can have it. */
 static int take_lock(struct drill *d, struct drill_err *err)
 {
@@ -208,7 +214,7 @@ static int take_lock(struct drill *d, struct drill_err *err)
 
 	if (!d->o->lab->name[0])
 		return 0;
-	snprintf(name, sizeof(name), "lab-%.32s", d->o->lab->name);
+	lock_name(d, name, sizeof(name));
 	snprintf(what, sizeof(what), "a drill (pid %d)", (int)getpid());
 	return drill_lock_take(name, what, &d->lock_fd, err);
 }
@@ -384,11 +390,11 @@ static void drill_init(struct drill *d, const struct drill_spec *spec,
 static void drill_done(struct drill *d)
 {
 	struct drill_err err = { 0 };
+	char name[64];
 
 	if (d->log_open)
 		drill_event_log_close(&d->log, &err);
-	if (d->lock_fd >= 0)
-		close(d->lock_fd);
+	drill_lock_drop(lock_name(d, name, sizeof(name)), d->lock_fd);
 	drill_plan_made_done(&d->plan);
 	json_decref(d->skips);
 	json_decref(d->dirty);

@@ -44,6 +44,28 @@ START_TEST(the_state_directory_makes_no_difference)
 }
 END_TEST
 
+START_TEST(a_sweep_removes_only_what_nobody_holds)
+{
+	char other[80], path[200], gone[200];
+	int a = -1, b = -1;
+
+	setenv("XDG_RUNTIME_DIR", "/tmp", 1);
+	snprintf(other, sizeof(other), "%s-dead", name);
+	ck_assert_int_eq(drill_lock_take(name, "one", &a, NULL), 0);
+	ck_assert_int_eq(drill_lock_take(other, "two", &b, NULL), 0);
+	close(b);
+	snprintf(path, sizeof(path), "%s/faultdrill/lock/%s",
+		 geteuid() ? "/tmp" : "/run", name);
+	snprintf(gone, sizeof(gone), "%s-dead", path);
+	ck_assert_int_eq(access(gone, F_OK), 0);
+	drill_lock_sweep();
+	ck_assert_int_eq(access(gone, F_OK), -1);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	drill_lock_drop(name, a);
+	ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
 START_TEST(the_lock_lives_as_long_as_the_last_process_that_has_it)
 {
 	struct drill_err err = { 0 };
@@ -103,6 +125,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, NULL);
 	tcase_add_test(t, a_second_drill_is_refused_and_the_holder_named);
 	tcase_add_test(t, the_state_directory_makes_no_difference);
+	tcase_add_test(t, a_sweep_removes_only_what_nobody_holds);
 	tcase_add_test(t,
 		       the_lock_lives_as_long_as_the_last_process_that_has_it);
 	tcase_add_test(t,
