@@ -47,18 +47,22 @@ struct drill_reporter {
 /* Ends with NULL; borrowed, lives for ever. */
 const struct drill_reporter *const *drill_reporters(void);
 
-/* NULL when unknown; then @err names the nearest. */
-const struct drill_reporter *drill_reporter_find(const char *name,
-						 struct drill_err *err);
-
 /* Writes the reporter's file into report->dir: beside it first, then renamed,
  * so that a reader never sees half a page. */
 int drill_report_save(const struct drill_reporter *reporter,
 		      const struct drill_report *report, struct drill_err *err);
 
+/* The files of all reporters. One that fails does not keep the others from being
+ * written; @err has the first that did, with the file's name. */
+int drill_report_save_all(const struct drill_report *report,
+			  struct drill_err *err);
+
 /* Several scenarios as one JUnit file; @reports has @n finished runs. */
 int drill_junit_write(const struct drill_report *reports, int n, FILE *to,
 		      struct drill_err *err);
+/* The same as DIR/junit.xml. */
+int drill_junit_save(const struct drill_report *reports, int n, const char *dir,
+		     struct drill_err *err);
 
 /* Colour goes to a terminal only, never with NO_COLOR set or TERM=dumb. */
 bool drill_report_colour(FILE *to);

@@ -157,6 +157,30 @@ static int check_count(struct drill_cli *cli, struct drill_err *err)
 	return 0;
 }
 
+/* The outcomes that --ok may name. */
+static const char *const oks[] = { "skip", "inconclusive", NULL };
+
+static int check_ok(const struct drill_cli *cli, struct drill_err *err)
+{
+	const char *p = drill_opt(cli, "ok"), *near;
+	char word[64];
+	int i;
+
+	for (; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(p, ","), p);
+		for (i = 0; oks[i] && strcmp(oks[i], word) != 0; i++)
+			;
+		if (oks[i])
+			continue;
+		near = drill_nearest(word, oks);
+		return drill_err_set(err, -EINVAL, NULL, "--ok: no outcome "
+				     "'%s'%s%s%s: skip, inconclusive", word,
+				     near ? " (did you mean '" : "",
+				     near ? near : "", near ? "'?)" : "");
+	}
+	return 0;
+}
+
 /* The names below it must fit too: a path cut short is another folder. */
 static int check_state(const struct drill_cli *cli, struct drill_err *err)
 {
@@ -197,6 +221,8 @@ int drill_cli_read(int argc, char **argv, struct drill_cli *cli,
 		rc = check_format(cli, err);
 	if (rc == 0)
 		rc = check_state(cli, err);
+	if (rc == 0)
+		rc = check_ok(cli, err);
 	return rc < 0 ? rc : check_count(cli, err);
 }
 

@@ -10,6 +10,7 @@
 #include "harness/lab/spec.h"
 #include "injectors/injector.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,35 +80,65 @@ static void probe_one(json_t *out, const struct drill_injector *inj,
 	free(args);
 }
 
-static void probe_faults(json_t *out)
+static int probe_all(json_t *out, pid_t pid, const char *dir,
+		     struct drill_err *err)
 {
 	const struct drill_injector *const *p;
-	struct drill_target t = { .kind = DRILL_TARGET_RANK, .name = "rank 0" };
-	char dir[] = "/tmp/faultdrill-probe-XXXXXX";
-	struct drill_err err = { 0 };
-	pid_t pid = waiting_child();
+	struct drill_target t = { .kind = DRILL_TARGET_RANK, .name = "rank 0",
+				  .process = { .pidfd = -1 } };
+	int rc = drill_process_open(pid, &t.process, err);
 
-	if (pid < 0 || drill_process_open(pid, &t.process, &err) < 0 ||
-	    !mkdtemp(dir)) {
-		fprintf(stderr, "faultdrill: probe: %s\n", err.msg);
-		return;
-	}
+	if (rc < 0)
+		return rc;
 	snprintf(t.dir, sizeof(t.dir), "%s", dir);
 	for (p = drill_injectors(); *p; p++)
 		probe_one(out, *p, &t);
-	rmdir(dir);
 	drill_process_close(&t.process);
+	return 0;
+}
+
+static int probe_with_child(json_t *out, const char *dir, struct drill_err *err)
+{
+	pid_t pid = waiting_child();
+	int rc;
+
+	if (pid < 0)
+		return drill_err_errno(err, errno, "probe",
+				       "cannot start a process to ask about");
+	rc = probe_all(out, pid, dir, err);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	return rc;
+}
+
+static int probe_faults(json_t *out, struct drill_err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char dir[128];
+	int rc;
+
+	if (snprintf(dir, sizeof(dir), "%s/faultdrill-probe-XXXXXX",
+		     tmp && *tmp ? tmp : "/tmp") >= (int)sizeof(dir) ||
+	    !mkdtemp(dir))
+		return drill_err_errno(err, errno, "probe",
+				       "cannot make a folder in '%.80s'",
+				       tmp && *tmp ? tmp : "/tmp");
+	rc = probe_with_child(out, dir, err);
+	rmdir(dir);
+	return rc;
 }
 
 enum drill_outcome drill_verb_probe(struct drill_cli *cli)
 {
 	json_t *out = json_array(), *v;
+	struct drill_err err = { 0 };
 	size_t i;
 
 	probe_labs(out);
-	probe_faults(out);
+	if (probe_faults(out, &err) < 0) {
+		json_decref(out);
+		return drill_cli_fail(&err);
+	}
 	if (drill_cli_json(cli)) {
 		drill_cli_print(out);
 		return DRILL_PASS;

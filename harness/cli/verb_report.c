@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum drill_outcome from_events(struct drill_cli *cli, const char *path)
+static enum drill_outcome from_events(const char *path)
 {
 	json_t *events = NULL, *measured = NULL;
 	struct drill_err err = { 0 };
@@ -29,7 +29,6 @@ static enum drill_outcome from_events(struct drill_cli *cli, const char *path)
 	if (torn)
 		fprintf(stderr, "faultdrill: %s: the last line is torn\n",
 			path);
-	(void)cli;
 	drill_cli_print(measured);
 	return DRILL_PASS;
 }
@@ -66,19 +65,6 @@ static int remeasure(const char *dir, json_t *run, json_t *events,
 		      : 0;
 }
 
-static void save_all(const struct drill_report *r)
-{
-	const struct drill_reporter *const *w;
-	struct drill_err err;
-
-	for (w = drill_reporters(); *w; w++) {
-		memset(&err, 0, sizeof(err));
-		if ((*w)->file && drill_report_save(*w, r, &err) < 0)
-			fprintf(stderr, "faultdrill: %s: %s\n", (*w)->file,
-				err.msg);
-	}
-}
-
 static enum drill_outcome again(struct drill_cli *cli, const char *dir)
 {
 	json_t *run = NULL, *events = NULL;
@@ -97,10 +83,11 @@ static enum drill_outcome again(struct drill_cli *cli, const char *dir)
 	report.run = run;
 	report.events = events;
 	report.colour = drill_report_colour(stdout);
-	if (drill_opt_set(cli, "html"))
-		save_all(&report);
 	drill_outcome_parse(json_string_value(json_object_get(run, "outcome")),
 			    &o);
+	if (drill_opt_set(cli, "html") &&
+	    drill_report_save_all(&report, &err) < 0)
+		o = drill_outcome_worse(o, drill_cli_fail(&err));
 	if (drill_cli_json(cli))
 		drill_cli_print(json_incref(run));
 	else
@@ -118,6 +105,6 @@ enum drill_outcome drill_verb_report(struct drill_cli *cli)
 		return drill_cli_usage("report: a folder or --from-events, not "
 				       "both");
 	if (path)
-		return from_events(cli, path);
+		return from_events(path);
 	return again(cli, cli->n_args ? cli->args[0] : "runs/latest");
 }

@@ -1,11 +1,11 @@
 /* verb_run.c - faultdrill run: scenarios run, shown, reported
  * SPDX-License-Identifier: MIT
  */
+#include "bin.h"
 #include "live.h"
 #include "load.h"
 
 #include "harness/agent/heal.h"
-#include "bin.h"
 #include "harness/engine/drill.h"
 #include "harness/lab/lab_record.h"
 #include "reports/reporter.h"
@@ -21,86 +21,105 @@ struct runs {
 	struct drill_result *results;
 	int n;
 	json_t *list; /* for --format json */
+	json_t *subject; /* of --subject */
+	bool interrupted;
 };
 
 /* Quoted where a shell would see more than a word. */
-static void quote(char *buf, size_t size, const char *word)
+static void quote(FILE *to, const char *word)
 {
-	size_t len = strlen(buf);
-	bool plain = word[0] != '\0';
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-./=:,+";
 	const char *p;
 
+	if (*word && !word[strspn(word, plain)]) {
+		fprintf(to, " %s", word);
+		return;
+	}
+	fputs(" '", to);
 	for (p = word; *p; p++)
-		plain = plain && strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL"
-					"MNOPQRSTUVWXYZ0123456789_-./=:,+", *p);
-	if (len < size)
-		snprintf(buf + len, size - len, plain ? " %s" : " '%s'", word);
+		fputs(*p == '\'' ? "'\\''" : (char[2]){ *p, '\0' }, to);
+	putc('\'', to);
 }
 
-static const char *repeat_line(struct drill_cli *cli, struct drill_loaded *l,
-			       char *buf, size_t size)
+static void quote_option(FILE *to, struct drill_cli *cli, const char *name)
+{
+	if (!drill_opt(cli, name))
+		return;
+	fprintf(to, " --%s", name);
+	quote(to, drill_opt(cli, name));
+}
+
+/* Yours: free. NULL: no memory. */
+static char *repeat_line(struct drill_cli *cli, struct drill_loaded *l)
 {
 	json_t *params = json_object_get(cli->opts, "param"), *v;
-	const char *lab = drill_opt(cli, "lab");
-	const char *trials = drill_opt(cli, "trials");
-	size_t i;
+	char *line = NULL;
+	size_t size, i;
+	FILE *to = open_memstream(&line, &size);
 
-	snprintf(buf, size, "faultdrill run --seed %" PRIu64, l->seed);
-	if (lab)
-		quote(buf, size, "--lab"), quote(buf, size, lab);
-	if (trials)
-		quote(buf, size, "--trials"), quote(buf, size, trials);
-	if (drill_opt(cli, "allow"))
-		quote(buf, size, "--allow"), quote(buf, size,
-						   drill_opt(cli, "allow"));
+	if (!to)
+		return NULL;
+	fprintf(to, "faultdrill run --seed %" PRIu64, l->seed);
+	quote_option(to, cli, "lab");
+	quote_option(to, cli, "trials");
+	quote_option(to, cli, "allow");
 	json_array_foreach(params, i, v) {
-		quote(buf, size, "-p");
-		quote(buf, size, json_string_value(v));
+		fputs(" -p", to);
+		quote(to, json_string_value(v));
 	}
-	quote(buf, size, l->spec.file);
-	return buf;
+	quote(to, l->spec.file);
+	fclose(to);
+	return line;
 }
 
-static json_t *subject(struct drill_cli *cli)
+/* "KEY=VALUE" again and again, as one object. */
+static int read_subject(struct drill_cli *cli, json_t **ret,
+			struct drill_err *err)
 {
 	json_t *all = json_object_get(cli->opts, "subject"), *v;
-	json_t *out = json_object();
-	char key[64];
 	size_t i;
 
+	*ret = json_object();
 	json_array_foreach(all, i, v) {
 		const char *s = json_string_value(v), *eq = strchr(s, '=');
 
-		if (!eq)
-			continue;
-		snprintf(key, sizeof(key), "%.*s", (int)(eq - s), s);
-		json_object_set_new(out, key, json_string(eq + 1));
+		if (!eq || eq == s)
+			return drill_err_set(err, -EINVAL, NULL, "--subject "
+					     "%s: write --subject KEY=VALUE",
+					     s);
+		json_object_setn_new(*ret, s, (size_t)(eq - s),
+				     json_string(eq + 1));
 	}
-	return out;
+	return 0;
 }
 
 /* A result that could not be written is no result: our error. */
-static void write_reports(struct drill_result *r)
+static bool write_reports(struct drill_result *r)
 {
 	struct drill_report report = { .run = r->run, .events = r->events,
 				       .dir = r->dir, .trial = -1 };
-	const struct drill_reporter *const *w;
 	struct drill_err err = { 0 };
 
-	for (w = drill_reporters(); r->run && *w; w++) {
-		memset(&err, 0, sizeof(err));
-		if ((*w)->file && drill_report_save(*w, &report, &err) < 0)
-			r->outcome = drill_outcome_worse(r->outcome,
-							 DRILL_ERROR);
-		if (err.code < 0)
-			fprintf(stderr, "faultdrill: %s: %s\n", (*w)->file,
-				err.msg);
-	}
+	if (!r->run || drill_report_save_all(&report, &err) == 0)
+		return true;
+	r->outcome = drill_outcome_worse(r->outcome, drill_cli_fail(&err));
+	return false;
+}
+
+static void print_json(struct runs *runs, const char *dir, const char *reason,
+		       enum drill_outcome o, const struct drill_loaded *l)
+{
+	json_array_append_new(runs->list,
+			      json_pack("{s:s s:s s:s s:s s:s}", "scenario",
+					l->spec.name, "file", l->spec.file,
+					"outcome", drill_outcome_name(o),
+					"reason", reason, "dir", dir));
 }
 
 static void print_result(struct drill_cli *cli, struct runs *runs,
 			 const struct drill_result *r,
-			 const struct drill_loaded *l)
+			 const struct drill_loaded *l, bool written)
 {
 	struct drill_report report = { .run = r->run, .events = r->events,
 				       .dir = r->dir, .trial = -1,
@@ -108,12 +127,7 @@ static void print_result(struct drill_cli *cli, struct runs *runs,
 	struct drill_err err = { 0 };
 
 	if (drill_cli_json(cli)) {
-		json_array_append_new(
-			runs->list,
-			json_pack("{s:s s:s s:s s:s s:s}", "scenario",
-				  l->spec.name, "file", l->spec.file, "outcome",
-				  drill_outcome_name(r->outcome), "reason",
-				  r->reason, "dir", r->dir));
+		print_json(runs, r->dir, r->reason, r->outcome, l);
 		return;
 	}
 	if (r->run && drill_report_terminal.write(&report, stdout, &err) < 0)
@@ -122,18 +136,27 @@ static void print_result(struct drill_cli *cli, struct runs *runs,
 		printf("%s: %s%s%s\n", l->spec.name,
 		       drill_outcome_name(r->outcome), r->reason[0] ? ": " : "",
 		       r->reason);
-	if (r->run)
+	if (r->run && written)
 		printf("%s/report.html\n", r->dir);
 	fflush(stdout);
 }
 
-static enum drill_outcome run_one(struct drill_cli *cli,
-				  struct drill_loaded *l, void *arg)
+static struct drill_result *new_result(struct runs *runs)
 {
-	struct runs *runs = arg;
-	char line[1024], state[256], bin[512];
+	struct drill_result *r = realloc(runs->results, (size_t)(runs->n + 1) *
+							       sizeof(*r));
+
+	if (!r)
+		return NULL;
+	runs->results = r;
+	return &r[runs->n++];
+}
+
+static void run_it(struct drill_cli *cli, struct drill_loaded *l,
+		   struct runs *runs, struct drill_result *r, const char *line)
+{
+	char state[256], bin[512];
 	struct drill_story story;
-	struct drill_result *r;
 	struct drill_err err = { 0 };
 	const char *user = drill_opt(cli, "operator");
 	struct drill_options o = {
@@ -141,49 +164,98 @@ static enum drill_outcome run_one(struct drill_cli *cli,
 		.allow = l->allow, .out = drill_opt(cli, "out"),
 		.state = drill_state_dir(drill_opt(cli, "state"), state,
 					 sizeof(state)),
-		.bin = drill_bin_dir(bin, sizeof(bin)),
-		.repeat = repeat_line(cli, l, line, sizeof(line)),
+		.bin = drill_bin_dir(bin, sizeof(bin)), .repeat = line,
 		.operator_ = user ? user : getenv("USER"),
 		.reason = drill_opt(cli, "reason"), .lab_why = l->why,
+		.subject = runs->subject, .progress = drill_live_show,
+		.ctx = &runs->live,
 	};
 
-	if (!l->ops) {
-		printf("%s: skip: %s\n", l->spec.name, l->why);
-		return DRILL_SKIP;
-	}
-	r = realloc(runs->results, (size_t)(runs->n + 1) * sizeof(*r));
-	if (!r)
-		return DRILL_ERROR;
-	runs->results = r;
-	r += runs->n++;
 	if (drill_script_story(l->script, l->index, &story))
 		o.story = &story;
-	o.subject = subject(cli);
 	drill_live_begin(&runs->live, l->spec.name, line,
 			 drill_opt_set(cli, "quiet") || drill_cli_json(cli));
-	o.progress = drill_live_show;
-	o.ctx = &runs->live;
 	if (drill_run(&l->spec, &o, r, &err) < 0 && !r->run)
 		drill_cli_fail(&err);
 	drill_live_end(&runs->live);
-	json_decref(o.subject);
-	write_reports(r);
-	print_result(cli, runs, r, l);
+	runs->interrupted |= r->signum != 0;
+}
+
+/* Why this scenario does not run at all; NULL: it does. */
+static const char *not_run(const struct runs *runs, const struct drill_loaded *l,
+			   enum drill_outcome *ret)
+{
+	*ret = runs->interrupted ? DRILL_INCONCLUSIVE : DRILL_SKIP;
+	return runs->interrupted ? "interrupted before it began"
+	       : l->ops		 ? NULL
+				 : l->why;
+}
+
+static enum drill_outcome run_one(struct drill_cli *cli,
+				  struct drill_loaded *l, void *arg)
+{
+	struct runs *runs = arg;
+	enum drill_outcome o;
+	const char *why = not_run(runs, l, &o);
+	struct drill_result *r;
+	char *line;
+
+	if (why && drill_cli_json(cli))
+		print_json(runs, "", why, o, l);
+	else if (why)
+		printf("%s: %s: %s\n", l->spec.name, drill_outcome_name(o),
+		       why);
+	if (why)
+		return o;
+	line = repeat_line(cli, l);
+	r = line ? new_result(runs) : NULL;
+	if (!r) {
+		free(line);
+		return DRILL_ERROR;
+	}
+	run_it(cli, l, runs, r, line);
+	free(line);
+	print_result(cli, runs, r, l, write_reports(r));
 	return r->outcome;
+}
+
+/* A CI server takes one file for all scenarios of one call. */
+static enum drill_outcome write_junit(struct drill_cli *cli, struct runs *runs)
+{
+	struct drill_report *all = calloc((size_t)runs->n + 1, sizeof(*all));
+	const char *out = drill_opt(cli, "out") ?: "runs";
+	struct drill_err err = { 0 };
+	int i, n = 0, rc;
+
+	for (i = 0; all && i < runs->n; i++)
+		if (runs->results[i].run)
+			all[n++].run = runs->results[i].run;
+	rc = n > 1 ? drill_junit_save(all, n, out, &err) : 0;
+	free(all);
+	if (rc < 0)
+		return drill_cli_fail(&err);
+	if (n > 1 && !drill_cli_json(cli))
+		printf("%s/junit.xml\n", out);
+	return DRILL_PASS;
 }
 
 enum drill_outcome drill_verb_run(struct drill_cli *cli)
 {
 	struct runs runs = { .list = json_array() };
+	struct drill_err err = { 0 };
 	enum drill_outcome o;
 	int i;
 
 	drill_heal_register(drill_lab_revertibles);
-	o = drill_load_each(cli, run_one, &runs);
-	if (drill_cli_json(cli))
-		drill_cli_print(runs.list);
+	if (read_subject(cli, &runs.subject, &err) < 0)
+		o = drill_cli_fail(&err);
 	else
-		json_decref(runs.list);
+		o = drill_load_each(cli, run_one, &runs);
+	o = drill_outcome_worse(o, write_junit(cli, &runs));
+	if (drill_cli_json(cli))
+		drill_cli_print(json_incref(runs.list));
+	json_decref(runs.list);
+	json_decref(runs.subject);
 	for (i = 0; i < runs.n; i++)
 		drill_result_done(&runs.results[i]);
 	free(runs.results);

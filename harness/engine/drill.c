@@ -96,7 +96,7 @@ static void on_signal(void *ctx, int signum)
 	struct drill *d = ctx;
 
 	d->signals++;
-	d->signum = signum;
+	d->signum = d->ret->signum = signum;
 	drill_say(d, "revert", d->signals == 1
 			  ? "stopping: reverting and reporting (once more to "
 			    "leave at once)"
@@ -404,7 +404,6 @@ static void drill_done(struct drill *d)
 	json_decref(d->head);
 }
 
-/* Refused before anything was made: no folder, no record, no lab. */
 /* Without a run to write down: a lab that could not be taken down outweighs why
  * the drill did not begin. */
 static int refuse(struct drill *d, int rc, const struct drill_err *err)
@@ -415,6 +414,20 @@ static int refuse(struct drill *d, int rc, const struct drill_err *err)
 							  : DRILL_ERROR;
 	snprintf(d->ret->reason, sizeof(d->ret->reason), "%s", err->msg);
 	return rc;
+}
+
+/* What cannot be written down did not end well, whatever it showed. */
+static int written(struct drill *d, int rc, struct drill_err *err)
+{
+	struct drill_err why = { 0 };
+	int wrote = drill_result_write(d, &why);
+
+	if (wrote == 0)
+		return rc;
+	d->ret->outcome = drill_outcome_worse(d->ret->outcome, DRILL_ERROR);
+	return rc < 0 && rc != -EINTR
+		       ? rc
+		       : drill_err_set(err, wrote, why.who, "%s", why.msg);
 }
 
 int drill_run(const struct drill_spec *spec, const struct drill_options *o,
@@ -439,7 +452,7 @@ int drill_run(const struct drill_spec *spec, const struct drill_options *o,
 	}
 	take_down(&d);
 	if (d.head)
-		drill_result_write(&d, err);
+		rc = written(&d, rc, err);
 	else if (rc < 0)
 		refuse(&d, rc, err);
 	drill_done(&d);

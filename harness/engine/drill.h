@@ -42,6 +42,7 @@ struct drill_result {
 	enum drill_outcome outcome;
 	char reason[512];
 	int job_code;	/* of the last job: exit status, or -signal */
+	int signum;	/* the user's signal that ended it; 0: none */
 	json_t *run;	/* run.json; ours: drill_result_done */
 	json_t *events; /* array */
 	char dir[512];	/* the run's folder */

@@ -251,9 +251,13 @@ static int save(json_t *run, const char *dir, struct drill_err *err)
 	snprintf(aside, sizeof(aside), "%s.new", path);
 	if (json_dump_file(run, aside, JSON_INDENT(1) |
 					       JSON_REAL_PRECISION(12)) < 0 ||
-	    rename(aside, path) < 0)
-		return drill_err_errno(err, errno, "run", "cannot write %s",
-				       path);
+	    rename(aside, path) < 0) {
+		int rc = drill_err_errno(err, errno, "run", "cannot write %s",
+					 path);
+
+		unlink(aside);
+		return rc;
+	}
 	return 0;
 }
 

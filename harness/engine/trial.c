@@ -535,9 +535,13 @@ int drill_trial_run(struct drill *d, enum drill_role role,
 	struct drill_trial *t = calloc(1, sizeof(*t));
 	struct drill_err why = { 0 };
 	int64_t begin = drill_now(d);
-	int rc = t ? trial_init(d, t, role, err) : -ENOMEM;
+	int rc;
 
+	if (!t)
+		return drill_err_set(err, -ENOMEM, "drill", "no memory");
+	rc = trial_init(d, t, role, err);
 	if (rc < 0) {
+		trial_done(t);
 		free(t);
 		return rc;
 	}
@@ -557,5 +561,5 @@ int drill_trial_run(struct drill *d, enum drill_role role,
 		drill_err_set(err, rc, why.who, "%s", why.msg);
 	trial_done(t);
 	free(t);
-	return rc == -EINTR ? rc : rc < 0 ? rc : 0;
+	return rc;
 }

@@ -47,6 +47,11 @@ run $fd run --sed 3 x.lua
 is 'a misspelt option is named with the nearest' 2 'did you mean --seed'
 run $fd run
 is 'a verb without its file says what it wants' 2 'FILE'
+run $fd run --subject foo x.lua
+is 'a subject without a value is refused' 2 '--subject foo: write --subject KEY'
+run $fd run --ok skip,inconclusiv x.lua
+is 'an outcome that --ok does not know is named with the nearest' 2 \
+	"did you mean 'inconclusive'"
 run $fd check "$dir/absent.lua"
 is 'a file that is not there is a usage error' 2 'absent.lua'
 run $fd help host.kil
@@ -59,6 +64,9 @@ run $fd list --format json
 is 'list prints JSON' 0 '"injectors"'
 run $fd probe
 is 'probe says what works here' 0 'null.noop'
+run env TMPDIR="$dir/nowhere" $fd probe
+is 'probe without a folder for temporary files says so' 3 \
+	"cannot make a folder in '$dir/nowhere'"
 
 scenario rank 'host.kill { rank = 7 }' ''
 run $fd run --state "$state" -o "$out" "$dir/rank.lua"
@@ -98,6 +106,51 @@ is 'the seed and the line that repeats the run are printed' 0 \
 run $fd report "$out/latest"
 is 'report computes the same verdict from the events' 0 'PASS'
 
+
+# The line that repeats a run is given to a shell: it must say the same.
+sed '1i local p = params { title = { "plain", "A word." } }' "$dir/noop.lua" \
+	>"$dir/it's one.lua"
+run $fd run --state "$state" -o "$out" -p "title=it's \$5; 'quoted'" \
+	"$dir/it's one.lua"
+line=$(sed -n 's/.*\(faultdrill run --seed .*\)/\1/p' "$dir/o" | head -1)
+faultdrill() { shift 3; printf '%s|' "$@"; }
+said=$(eval "$line")
+if [ "$said" = "-p|title=it's \$5; 'quoted'|$dir/it's one.lua|" ]; then
+	pass 'the line that repeats a run survives a shell'
+else
+	fail 'the line that repeats a run survives a shell' "$said from: $line"
+fi
+
+rm -rf "$out"
+run $fd run --state "$state" -o "$out" "$dir/noop.lua" "$dir/needs.lua" \
+	"$dir/it's one.lua"
+is 'several scenarios end as the worst of them' 4 "$out/junit.xml"
+if [ "$(grep -c '<testsuite ' "$out/junit.xml")" = 2 ]; then
+	pass 'the scenarios that ran are in one JUnit file'
+else
+	fail 'the scenarios that ran are in one JUnit file' \
+		"$(head -c 300 "$out/junit.xml")"
+fi
+
+# A page that cannot be written: an error, and no path to it.
+rm -rf "$out"
+$fd run --state "$state" -o "$out" "$dir/noop.lua" >"$dir/o" 2>&1 &
+pid=$!
+n=0
+until mkdir "$(echo "$out"/2*)/report.html.tmp" 2>/dev/null ||
+	[ $n -gt 600 ]; do
+	sleep 0.05 # polls for the folder
+	n=$((n + 1))
+done
+wait $pid
+rc=$?
+is 'a report that cannot be written is an error' 3 'report.html: cannot make'
+if grep -q '/report.html$' "$dir/o"; then
+	fail 'then its path is not printed' "$(tail -1 "$dir/o")"
+else
+	pass 'then its path is not printed'
+fi
+
 run $fd exec --state "$state" --fault \
 	'host.stop { rank = 0, at = at.time "100ms", duration = "300ms" }' \
 	-- sh -c 'sleep 1; echo its own words; exit 7'
@@ -121,5 +174,19 @@ kill -INT $pid
 wait $pid
 rc=$?
 is 'SIGINT reverts, reports and is inconclusive' 6 'interrupted by signal 2'
+scenario later "null.noop { rank = 0, at = at.time '100ms' }" ''
+$fd run --state "$state" -o "$out" "$dir/slow.lua" "$dir/later.lua" \
+	>"$dir/o" 2>&1 &
+pid=$!
+n=0
+while ! grep -q 'is in force' "$dir/o" && [ $n -lt 600 ]; do
+	sleep 0.1 # polls for the line
+	n=$((n + 1))
+done
+kill -INT $pid
+wait $pid
+rc=$?
+is 'SIGINT ends the scenarios behind it too' 6 \
+	'later: inconclusive: interrupted before it began'
 run $fd heal --list --state "$state"
 is 'after it nothing is left to heal' 0 'nothing to heal'

@@ -112,6 +112,13 @@ else
 	pass "no colour in a file"
 fi
 
+mkdir "$dir/report.html.tmp"
+"$FD" report --html "$dir" >"$WORK/text" 2>"$WORK/err" </dev/null
+is "a page that cannot be written is an error" "$?" 3
+grep -q 'report.html: cannot make' "$WORK/err" &&
+	pass "and named" || fail "and named" "$(cat "$WORK/err")"
+rmdir "$dir/report.html.tmp"
+
 # Bad input: one clear message, status 2, nothing else.
 bad() {
 	name=$1 word=$2

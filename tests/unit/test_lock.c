@@ -46,7 +46,7 @@ END_TEST
 
 START_TEST(a_sweep_removes_only_what_nobody_holds)
 {
-	char other[80], path[200], gone[200];
+	char other[80], path[120], gone[160];
 	int a = -1, b = -1;
 
 	setenv("XDG_RUNTIME_DIR", "/tmp", 1);

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RUNS "tests/data/runs"
@@ -455,13 +456,32 @@ START_TEST(a_saved_file_is_whole_or_not_there)
 }
 END_TEST
 
-START_TEST(an_unknown_format_names_the_nearest)
+START_TEST(one_writer_that_fails_keeps_none_of_the_others)
 {
+	static const char *const files[] = { "run.json", "junit.xml",
+					     "report.html" };
+	char dir[] = "/tmp/faultdrill-report-XXXXXX", path[100], block[100];
+	struct drill_report r = { .run = load("pass"), .trial = -1 };
 	struct drill_err err = { 0 };
 
-	ck_assert_ptr_eq(drill_reporter_find("html", &err), &drill_report_html);
-	ck_assert_ptr_null(drill_reporter_find("htlm", &err));
-	ck_assert_ptr_nonnull(strstr(err.msg, "'html'"));
+	r.dir = mkdtemp(dir);
+	snprintf(block, sizeof(block), "%s/junit.xml.tmp", dir);
+	ck_assert_int_eq(mkdir(block, 0755), 0);
+	ck_assert_int_lt(drill_report_save_all(&r, &err), 0);
+	ck_assert_msg(strstr(err.msg, "junit.xml: "), "%s", err.msg);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
+		ck_assert_int_eq(access(path, R_OK), i == 1 ? -1 : 0);
+		unlink(path);
+	}
+	rmdir(block);
+	ck_assert_int_eq(drill_report_save_all(&r, &err), 0);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
+		ck_assert_int_eq(unlink(path), 0);
+	}
+	ck_assert_int_eq(rmdir(dir), 0);
+	json_decref(r.run);
 }
 END_TEST
 
@@ -492,7 +512,7 @@ int main(void)
 	tcase_add_loop_test(t, the_page_loads_nothing_from_anywhere, 0,
 			    COUNT(names));
 	tcase_add_test(t, a_saved_file_is_whole_or_not_there);
-	tcase_add_test(t, an_unknown_format_names_the_nearest);
+	tcase_add_test(t, one_writer_that_fails_keeps_none_of_the_others);
 	suite_add_tcase(s, t);
 	return drill_check_main(s);
 }
