@@ -122,7 +122,8 @@ static void print_result(struct drill_cli *cli, struct runs *runs,
 			 const struct drill_loaded *l, bool written)
 {
 	struct drill_report report = { .run = r->run, .events = r->events,
-				       .dir = r->dir, .trial = -1,
+				       .dir = written ? r->dir : NULL,
+				       .trial = -1,
 				       .colour = drill_report_colour(stdout) };
 	struct drill_err err = { 0 };
 
