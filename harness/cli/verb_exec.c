@@ -7,6 +7,7 @@
  * agent; then we become the command.
  */
 #include "bin.h"
+#include "exec_place.h"
 #include "load.h"
 
 #include "faultdrill/progress.h"
@@ -22,27 +23,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static void put_beside(const char *ring, const char *name, const char *file)
-{
-	char path[600];
-	const char *slash = strrchr(ring, '/');
-
-	snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - ring), ring,
-		 file);
-	setenv(name, path, 1);
-}
-
 static enum drill_outcome become(struct drill_cli *cli, const char *path)
 {
+	const char *slash = strrchr(path, '/');
 	struct faultdrill_ring *ring;
 	struct drill_err err = { 0 };
-	char bin[400], hook[500];
+	char bin[400], dir[600];
 
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 0,
+		 path);
 	setenv("FAULTDRILL_RING", path, 1);
-	setenv("FAULTDRILL_HOST", "h0", 1);
-	setenv("FAULTDRILL_ATTEMPT", "1", 1);
-	put_beside(path, "FAULTDRILL_HOOKS", "hooks.page");
-	put_beside(path, "FAULTDRILL_WAKE", "wake");
+	drill_exec_surround(dir, drill_bin_dir(bin, sizeof(bin)));
 	ring = faultdrill_ring_create(path, 0, 0, 1);
 	if (!ring) {
 		drill_err_errno(&err, errno, "exec", "cannot make %s", path);
@@ -50,10 +41,6 @@ static enum drill_outcome become(struct drill_cli *cli, const char *path)
 	}
 	ring->pid = getpid();
 	faultdrill_put(ring, FAULTDRILL_RANK_BEGIN, 0, 0, 0, 0, 0, 0, NULL);
-	snprintf(hook, sizeof(hook), "%s/libfaultdrill-mpi.so",
-		 drill_bin_dir(bin, sizeof(bin)));
-	if (access(hook, R_OK) == 0 && !getenv("LD_PRELOAD"))
-		setenv("LD_PRELOAD", hook, 1);
 	execvp(cli->rest[0], cli->rest);
 	fprintf(stderr, "faultdrill: exec: %s: %s\n", cli->rest[0],
 		strerror(errno));

@@ -1,0 +1,78 @@
+/* exec_place.c - what surrounds a command that exec starts: pages, hooks, driver
+ * SPDX-License-Identifier: MIT
+ */
+#include "exec_place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CUDA "hooks/cuda"
+
+static void put(const char *name, const char *dir, const char *file)
+{
+	char path[700];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	setenv(name, path, 1);
+}
+
+/* Puts dir/file before what the variable holds; a preload is left out when it
+ * was not built. */
+static void prepend(const char *name, const char *dir, const char *file)
+{
+	const char *old = getenv(name);
+	char path[700], *value;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	if (access(path, R_OK) < 0)
+		return;
+	if (asprintf(&value, "%s%s%s", path, old && *old ? ":" : "",
+		     old ? old : "") < 0)
+		return;
+	setenv(name, value, 1);
+	free(value);
+}
+
+bool drill_exec_driver(void)
+{
+	static const char *const signs[] = { "/proc/driver/nvidia/version",
+					     "/dev/nvidiactl", "/dev/dxg" };
+	size_t i;
+
+	for (i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		if (access(signs[i], F_OK) == 0)
+			return true;
+	return getenv("FAULTDRILL_CUDA_NEXT") != NULL;
+}
+
+/* Both are in front by name and by preload: one that asks for libcuda.so, or
+ * with a search path of its own, finds ours all the same. */
+static void surround_cuda(const char *dir, const char *bin)
+{
+	put("FAULTDRILL_DEVICES", dir, "devices.page");
+	if (!drill_exec_driver()) {
+		put("FAULTDRILL_CUDA_NEXT", bin, "softcuda/libcuda.so.1");
+		setenv("FAULTDRILL_NVML_NEXT", "soft", 0);
+	}
+	prepend("LD_LIBRARY_PATH", bin, CUDA);
+	prepend("LD_PRELOAD", bin, CUDA "/libcuda.so.1");
+	if (getenv(DRILL_EXEC_AUDIT))
+		prepend("LD_AUDIT", bin, "hooks/cuda_audit.so");
+}
+
+void drill_exec_surround(const char *dir, const char *bin)
+{
+	char page[700];
+
+	setenv("FAULTDRILL_HOST", "h0", 1);
+	setenv("FAULTDRILL_ATTEMPT", "1", 1);
+	put("FAULTDRILL_HOOKS", dir, "hooks.page");
+	put("FAULTDRILL_WAKE", dir, "wake");
+	prepend("LD_PRELOAD", bin, "libfaultdrill-mpi.so");
+	snprintf(page, sizeof(page), "%s/devices.page", dir);
+	if (access(page, R_OK) == 0)
+		surround_cuda(dir, bin);
+	unsetenv(DRILL_EXEC_AUDIT);
+}
