@@ -202,6 +202,16 @@ $(BUILD)/tests/programs/cuda_runtime_%: tests/programs/cuda_runtime.c $(BUILD)/f
 CUDART_static = $(CUDA_LIB)libcudart_static.a
 CUDART_shared = -L$(CUDA_LIB) -lcudart -Wl,-rpath,$(CUDA_LIB)
 
+# For a machine with a GPU and nothing else: no library is needed.
+ONE_SRC := harness/cli/exec_place.c injectors/device/xid.c harness/core/err.c \
+	injectors/hooks/devices.c injectors/hooks/device_step.c
+$(BUILD)/gpu/one: $(call obj,tests/gpu/one.c $(ONE_SRC))
+$(BUILD)/gpu/identity: $(call obj,tests/gpu/identity.c)
+$(BUILD)/gpu/one $(BUILD)/gpu/identity:
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
+
 # The training job. Its kernels: one object an instruction set, chosen at run
 # time, never -march=native; contraction off, so that all give the same bits.
 KERNEL_ISA := $(if $(filter x86_64,$(shell uname -m)),x86-64 avx2 avx512,generic)
