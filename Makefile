@@ -67,7 +67,8 @@ unit: $(UNIT)
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT)
 
 # What has threads, for SAN=thread.
-threads: $(BUILD)/tests/unit/test_progress $(BUILD)/tests/unit/test_softcuda
+threads: $(addprefix $(BUILD)/tests/unit/,test_progress test_softcuda \
+	test_softcuda_graphs)
 	$(Q)BUILD=$(BUILD) tests/run $^
 
 check: all $(UNIT) $(PROGRAM) cuda-programs $(BUILD)/tests/browser/render
@@ -167,7 +168,8 @@ $(BUILD)/softcuda/checked: workloads/softcuda/check_api.c \
 		-fsyntax-only $<)
 	$(Q)touch $@
 
-$(BUILD)/tests/unit/test_softcuda: $(BUILD)/libsoftcuda.a
+$(BUILD)/tests/unit/test_softcuda $(BUILD)/tests/unit/test_softcuda_graphs: \
+	$(BUILD)/libsoftcuda.a
 
 # Jobs for tests; without an MPI compiler those tests say that they skipped.
 # Never with a sanitizer: it would judge the MPI library.

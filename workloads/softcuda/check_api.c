@@ -5,6 +5,7 @@
  */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
+#include <stddef.h>
 
 #define FAULTDRILL_CUDA_API_LISTS_ONLY
 #include "faultdrill/cuda_api.h"
@@ -21,7 +22,13 @@ FAULTDRILL_CUDA_RESULTS(RESULT)
 FAULTDRILL_CUDA_ATTRIBUTES(ATTRIBUTE)
 FAULTDRILL_CUDA_CONSTANTS(CONSTANT)
 FAULTDRILL_CUDA_FUNCTIONS(FUNCTION)
+FAULTDRILL_CUDA_MORE_FUNCTIONS(FUNCTION)
 
+_Static_assert(sizeof(CUlaunchConfig) == 56 &&
+		       offsetof(CUlaunchConfig, hStream) == 32 &&
+		       offsetof(CUlaunchConfig, numAttrs) == 48,
+	       "CUlaunchConfig");
+_Static_assert(sizeof(CUstreamCaptureMode) == sizeof(int), "enum size");
 _Static_assert(sizeof(CUdeviceptr) == 8 && (CUdeviceptr)-1 > 0, "CUdeviceptr");
 _Static_assert(sizeof(CUuuid) == 16, "CUuuid");
 _Static_assert(sizeof(CUfunction_attribute) == sizeof(int), "enum size");

@@ -5,6 +5,7 @@
  * thread's stack gives CUDA_ERROR_CONTEXT_IS_DESTROYED and not a crash.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "soft.h"
 
@@ -34,8 +35,11 @@ void soft_ctx_close(struct CUctx_st *ctx)
 
 	ctx->alive = false;
 	ctx->error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-	for (s = ctx->streams; s; s = s->next)
+	for (s = ctx->streams; s; s = s->next) {
+		soft_drop_capture(s);
 		soft_stream_close(s);
+	}
+	memset(ctx->peer, 0, sizeof(ctx->peer));
 	while ((s = ctx->streams)) {
 		ctx->streams = s->next;
 		pthread_mutex_unlock(&soft.lock);
@@ -273,6 +277,9 @@ SOFT_API CUresult cuCtxSynchronize(void)
 
 	if (e)
 		return e;
+	e = soft_no_capture_in(c);
+	if (e)
+		return soft_leave(e);
 	soft_ctx_wait(c);
 	return soft_leave(soft_sync_error(c));
 }

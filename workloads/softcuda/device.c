@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "faultdrill/soft_identity.h"
 #include "soft.h"
@@ -66,12 +67,35 @@ static void child_after_fork(void)
 	soft.forked = true;
 }
 
-/* The devices that CUDA_VISIBLE_DEVICES leaves; the first bad entry ends it. */
+static int of_uuid(const char *v, int present, char **end)
+{
+	struct faultdrill_soft_identity id;
+	char text[64];
+	size_t n = strcspn(v, ",");
+	int i, k, at;
+
+	*end = (char *)v + n;
+	for (i = 0; i < present; i++) {
+		faultdrill_soft_identity(&id, getenv("FAULTDRILL_HOST"), i);
+		at = snprintf(text, sizeof(text), "GPU-");
+		for (k = 0; k < 16; k++)
+			at += snprintf(text + at, sizeof(text) - (size_t)at,
+				       k == 4 || k == 6 || k == 8 || k == 10 ?
+				       "-%02x" : "%02x", id.uuid[k]);
+		if (n > 4 && n <= strlen(text) && !strncasecmp(v, text, n))
+			return i;
+	}
+	return -1;
+}
+
+/* The devices that CUDA_VISIBLE_DEVICES leaves, by number or the beginning of
+ * their UUID; the first bad entry ends it. */
 static int visible(int present, int *ordinal)
 {
 	const char *v = getenv("CUDA_VISIBLE_DEVICES");
 	int i, n = 0;
 	char *end;
+	long o;
 
 	if (!v) {
 		for (i = 0; i < present; i++)
@@ -79,8 +103,8 @@ static int visible(int present, int *ordinal)
 		return present;
 	}
 	while (n < SOFT_DEVICES_MAX) {
-		long o = strtol(v, &end, 10);
-
+		o = strncmp(v, "GPU-", 4) ? strtol(v, &end, 10) :
+					    of_uuid(v, present, &end);
 		if (end == v || o < 0 || o >= present)
 			break;
 		ordinal[n++] = (int)o;

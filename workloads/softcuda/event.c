@@ -91,6 +91,9 @@ SOFT_API CUresult cuEventRecord(CUevent event, CUstream stream)
 			      CUDA_ERROR_INVALID_HANDLE;
 	if (r)
 		return soft_leave(r);
+	event->capture = s->capture;
+	if (s->capture)
+		return soft_leave(soft_record(s, NULL));
 	op = soft_op_new(SOFT_RECORD, 0);
 	if (!op)
 		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
@@ -116,6 +119,8 @@ SOFT_API CUresult cuEventQuery(CUevent event)
 		return r;
 	if (!is_event(event))
 		return soft_leave(CUDA_ERROR_INVALID_HANDLE);
+	if (event->capture)
+		return soft_leave(CUDA_ERROR_CAPTURED_EVENT);
 	r = soft_sync_error(c);
 	if (!r && !is_done(event))
 		r = CUDA_ERROR_NOT_READY;
@@ -131,6 +136,8 @@ SOFT_API CUresult cuEventSynchronize(CUevent event)
 		return r;
 	if (!is_event(event))
 		return soft_leave(CUDA_ERROR_INVALID_HANDLE);
+	if (event->capture)
+		return soft_leave(CUDA_ERROR_CAPTURED_EVENT);
 	if (event->stream)
 		soft_wait(event->stream, event->seq);
 	return soft_leave(soft_sync_error(c));

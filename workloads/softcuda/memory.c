@@ -124,7 +124,9 @@ SOFT_API CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 
 	if (e)
 		return e;
-	e = ptr ? allocate(c, bytes, false, &p) : CUDA_ERROR_INVALID_VALUE;
+	e = ptr ? soft_unsafe() : CUDA_ERROR_INVALID_VALUE;
+	if (!e)
+		e = allocate(c, bytes, false, &p);
 	if (!e)
 		*ptr = (CUdeviceptr)(uintptr_t)p;
 	return soft_leave(e);
@@ -138,8 +140,8 @@ SOFT_API CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 	(void)flags;
 	if (e)
 		return e;
-	e = ptr ? allocate(c, bytes, true, ptr) : CUDA_ERROR_INVALID_VALUE;
-	return soft_leave(e);
+	e = ptr ? soft_unsafe() : CUDA_ERROR_INVALID_VALUE;
+	return soft_leave(e ? e : allocate(c, bytes, true, ptr));
 }
 
 SOFT_API CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
@@ -158,6 +160,9 @@ static CUresult give_back(void *p, bool host)
 		return e;
 	if (!p)
 		return soft_leave(CUDA_SUCCESS);
+	e = soft_unsafe();
+	if (e)
+		return soft_leave(e);
 	soft_ctx_wait(c);
 	e = soft_sync_error(c);
 	r = find(c, p, 1);
@@ -176,6 +181,56 @@ SOFT_API CUresult cuMemFree_v2(CUdeviceptr ptr)
 SOFT_API CUresult cuMemFreeHost(void *ptr)
 {
 	return ptr ? give_back(ptr, true) : CUDA_ERROR_INVALID_VALUE;
+}
+
+void soft_free_now(struct CUctx_st *ctx, void *p)
+{
+	struct soft_range *r = find(ctx, p, 1);
+
+	if (r && r->base == p && !r->host)
+		release(ctx, r);
+}
+
+/* The memory is there at once; pools there are none. */
+SOFT_API CUresult cuMemAllocAsync(CUdeviceptr *ptr, size_t bytes,
+				  CUstream stream)
+{
+	struct CUctx_st *c;
+	struct CUstream_st *s;
+	void *p;
+	CUresult e = soft_enter(&c);
+
+	if (e)
+		return e;
+	e = ptr ? soft_stream_get(c, stream, &s) : CUDA_ERROR_INVALID_VALUE;
+	if (!e)
+		e = allocate(c, bytes, false, &p);
+	if (!e)
+		*ptr = (CUdeviceptr)(uintptr_t)p;
+	return soft_leave(e);
+}
+
+SOFT_API CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
+{
+	void *p = (void *)(uintptr_t)ptr;
+	struct CUctx_st *c;
+	struct CUstream_st *s;
+	struct soft_range *r;
+	struct soft_op *op;
+	CUresult e = soft_enter(&c);
+
+	if (e)
+		return e;
+	r = find(c, p, 1);
+	e = !p ? CUDA_SUCCESS : !r || r->base != p || r->host ?
+		 CUDA_ERROR_INVALID_VALUE : soft_stream_get(c, stream, &s);
+	if (e || !p)
+		return soft_leave(e);
+	op = soft_op_new(SOFT_FREE, 0);
+	if (!op)
+		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
+	op->dst = p;
+	return soft_leave(soft_submit(s, op, NULL));
 }
 
 SOFT_API CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size,
@@ -212,10 +267,12 @@ static bool copy_is_valid(const struct copy *k)
 	       k->src;
 }
 
-/* Pageable memory may change as soon as the call returns: it is staged. */
-static bool stage(struct CUctx_st *c, const struct copy *k, struct soft_op *op)
+/* Pageable memory may change as soon as the call returns: it is staged. What a
+ * graph copies it reads when it runs. */
+static bool stage(struct CUctx_st *c, const struct copy *k, struct soft_op *op,
+		  const struct CUstream_st *s)
 {
-	if (k->wait || k->src_device || find(c, k->src, k->n))
+	if (k->wait || k->src_device || s->capture || find(c, k->src, k->n))
 		return true;
 	op->own = malloc(k->n);
 	if (!op->own)
@@ -225,12 +282,11 @@ static bool stage(struct CUctx_st *c, const struct copy *k, struct soft_op *op)
 	return true;
 }
 
-static CUresult queue(struct CUctx_st *c, CUstream stream, struct soft_op *op,
-		      bool wait)
+static CUresult queue(struct CUctx_st *c, struct CUstream_st *s,
+		      struct soft_op *op, bool wait)
 {
-	struct CUstream_st *s;
 	uint64_t seq;
-	CUresult e = soft_stream_get(c, stream, &s);
+	CUresult e = wait ? soft_no_capture(s) : CUDA_SUCCESS;
 
 	if (e) {
 		soft_op_free(op);
@@ -246,6 +302,7 @@ static CUresult queue(struct CUctx_st *c, CUstream stream, struct soft_op *op,
 static CUresult copy(CUstream stream, struct copy k)
 {
 	struct CUctx_st *c;
+	struct CUstream_st *s;
 	struct soft_op *op;
 	CUresult e = soft_enter(&c);
 
@@ -253,19 +310,21 @@ static CUresult copy(CUstream stream, struct copy k)
 		return e;
 	if (!k.n)
 		return soft_leave(CUDA_SUCCESS);
-	if (!copy_is_valid(&k))
-		return soft_leave(CUDA_ERROR_INVALID_VALUE);
+	e = copy_is_valid(&k) ? soft_stream_get(c, stream, &s) :
+				CUDA_ERROR_INVALID_VALUE;
+	if (e)
+		return soft_leave(e);
 	op = soft_op_new(SOFT_COPY, 0);
 	if (!op)
 		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	op->dst = k.dst;
 	op->src = k.src;
 	op->n = k.n;
-	if (!stage(c, &k, op)) {
+	if (!stage(c, &k, op, s)) {
 		soft_op_free(op);
 		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	}
-	return soft_leave(queue(c, stream, op, k.wait));
+	return soft_leave(queue(c, s, op, k.wait));
 }
 
 #define DEV(p) ((void *)(uintptr_t)(p))
@@ -319,10 +378,34 @@ SOFT_API CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes,
 		    (struct copy){ DEV(dst), DEV(src), bytes, 0, 1, 0 });
 }
 
+static CUresult copy_peer(CUstream stream, CUcontext to, CUcontext from,
+			  struct copy k)
+{
+	if (!to || !from || to->magic != SOFT_CTX || from->magic != SOFT_CTX)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return copy(stream, k);
+}
+
+SOFT_API CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dst_ctx,
+			       CUdeviceptr src, CUcontext src_ctx, size_t bytes)
+{
+	return copy_peer(NULL, dst_ctx, src_ctx,
+			 (struct copy){ DEV(dst), DEV(src), bytes, 1, 1, 0 });
+}
+
+SOFT_API CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx,
+				    CUdeviceptr src, CUcontext src_ctx,
+				    size_t bytes, CUstream stream)
+{
+	return copy_peer(stream, dst_ctx, src_ctx,
+			 (struct copy){ DEV(dst), DEV(src), bytes, 1, 1, 0 });
+}
+
 static CUresult set(CUstream stream, CUdeviceptr dst, unsigned int value,
 		    size_t n, unsigned int width)
 {
 	struct CUctx_st *c;
+	struct CUstream_st *s;
 	struct soft_op *op;
 	CUresult e = soft_enter(&c);
 
@@ -333,6 +416,9 @@ static CUresult set(CUstream stream, CUdeviceptr dst, unsigned int value,
 	if (n > SIZE_MAX / width || dst % width ||
 	    !find_device(DEV(dst), n * width))
 		return soft_leave(CUDA_ERROR_INVALID_VALUE);
+	e = soft_stream_get(c, stream, &s);
+	if (e)
+		return soft_leave(e);
 	op = soft_op_new(SOFT_SET, 0);
 	if (!op)
 		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
@@ -340,7 +426,7 @@ static CUresult set(CUstream stream, CUdeviceptr dst, unsigned int value,
 	op->value = value;
 	op->n = n;
 	op->width = width;
-	return soft_leave(queue(c, stream, op, false));
+	return soft_leave(queue(c, s, op, false));
 }
 
 SOFT_API CUresult cuMemsetD8_v2(CUdeviceptr dst, unsigned char value, size_t n)

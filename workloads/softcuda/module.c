@@ -177,6 +177,38 @@ SOFT_API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute,
 	return soft_leave(CUDA_SUCCESS);
 }
 
+SOFT_API CUresult cuFuncGetName(const char **name, CUfunction fn)
+{
+	struct CUctx_st *c;
+	CUresult e = soft_enter(&c);
+
+	if (e)
+		return e;
+	if (name && fn)
+		*name = fn->kernel->name;
+	return soft_leave(name && fn ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+/* As they would lie side by side. */
+SOFT_API CUresult cuFuncGetParamInfo(CUfunction fn, size_t index,
+				     size_t *offset, size_t *bytes)
+{
+	struct CUctx_st *c;
+	CUresult e = soft_enter(&c);
+	size_t at = 0, i;
+
+	if (e)
+		return e;
+	if (!fn || !offset || index >= fn->kernel->params)
+		return soft_leave(CUDA_ERROR_INVALID_VALUE);
+	for (i = 0; i < index; i++)
+		at += (fn->kernel->param_bytes[i] + 7) & ~7u;
+	*offset = at;
+	if (bytes)
+		*bytes = fn->kernel->param_bytes[index];
+	return soft_leave(CUDA_SUCCESS);
+}
+
 /* The arguments are copied now: the caller may change them at once. */
 static struct soft_op *launch_op(const struct softcuda_kernel *k, void **params,
 				 const struct softcuda_block *b)
@@ -192,6 +224,7 @@ static struct soft_op *launch_op(const struct softcuda_kernel *k, void **params,
 		return NULL;
 	op->kernel = k;
 	op->block = *b;
+	op->params_bytes = n;
 	for (i = 0; i < k->params; i++) {
 		op->param[i] = op->params + at;
 		memcpy(op->param[i], params[i], k->param_bytes[i]);
@@ -252,4 +285,27 @@ SOFT_API CUresult cuLaunchKernel(CUfunction fn, unsigned int gx,
 	if (!op)
 		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	return soft_leave(soft_submit(s, op, NULL));
+}
+
+SOFT_API CUresult cuLaunchKernelEx(const CUlaunchConfig *k, CUfunction fn,
+				   void **params, void **extra)
+{
+	if (!k)
+		return CUDA_ERROR_INVALID_VALUE;
+	return cuLaunchKernel(fn, k->gridDimX, k->gridDimY, k->gridDimZ,
+			      k->blockDimX, k->blockDimY, k->blockDimZ,
+			      k->sharedMemBytes, k->hStream, params, extra);
+}
+
+/* Blocks run one after the other: no more than one can meet. */
+SOFT_API CUresult cuLaunchCooperativeKernel(CUfunction fn, unsigned int gx,
+					    unsigned int gy, unsigned int gz,
+					    unsigned int bx, unsigned int by,
+					    unsigned int bz, unsigned int shared,
+					    CUstream stream, void **params)
+{
+	if ((uint64_t)gx * gy * gz > 1)
+		return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+	return cuLaunchKernel(fn, gx, gy, gz, bx, by, bz, shared, stream,
+			      params, NULL);
 }

@@ -12,7 +12,30 @@ static const struct {
 } table[] = {
 #define ROW(name, since, symbol, args) { #name, since, (void *)symbol },
 	FAULTDRILL_CUDA_FUNCTIONS(ROW)
+	FAULTDRILL_CUDA_MORE_FUNCTIONS(ROW)
 };
+
+static const struct {
+	const char *name;
+	int since;
+	void *fn;
+} per_thread[] = {
+#define THREAD_ROW(name, since, base, suffix)                                  \
+	{ #name, since, (void *)base##suffix },
+	FAULTDRILL_CUDA_THREAD_FUNCTIONS(THREAD_ROW)
+};
+
+static void *of_thread(const char *symbol, int version)
+{
+	void *fn = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(per_thread) / sizeof(*per_thread); i++)
+		if (!strcmp(per_thread[i].name, symbol) &&
+		    per_thread[i].since <= version)
+			fn = per_thread[i].fn;
+	return fn;
+}
 
 /* The newest meaning that the name had in that version. */
 SOFT_API CUresult cuGetProcAddress_v2(const char *symbol, void **pfn,
@@ -32,6 +55,8 @@ SOFT_API CUresult cuGetProcAddress_v2(const char *symbol, void **pfn,
 		if (table[i].since <= version)
 			*pfn = table[i].fn;
 	}
+	if (flags == 2 && of_thread(symbol, version))
+		*pfn = of_thread(symbol, version);
 	if (status)
 		*status = *pfn ? CU_GET_PROC_ADDRESS_SUCCESS :
 			known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT :

@@ -23,6 +23,8 @@ enum soft_magic {
 	SOFT_STREAM = 0x5354524d,
 	SOFT_EVENT = 0x45564e54,
 	SOFT_MODULE = 0x4d4f4431,
+	SOFT_GRAPH = 0x47524148,
+	SOFT_EXEC = 0x47455845,
 };
 
 struct soft_range { /* one allocation, device or host */
@@ -43,6 +45,7 @@ struct CUctx_st {
 	struct CUevent_st *events;
 	struct soft_range *ranges; /* sorted by base */
 	size_t n_ranges;
+	struct CUctx_st *peer[SOFT_DEVICES_MAX]; /* that it may reach */
 	struct CUctx_st *next; /* all that cuCtxCreate made */
 };
 
@@ -60,6 +63,8 @@ struct CUstream_st {
 	struct CUctx_st *ctx;
 	unsigned int flags;
 	int priority;
+	const void *owner; /* thread whose default stream it is, or NULL */
+	struct soft_capture *capture; /* or NULL */
 	bool closing, exited;
 	unsigned int refs; /* context's, events', waiting operations' */
 	uint64_t submitted, done;
@@ -74,6 +79,7 @@ struct CUevent_st {
 	enum soft_magic magic;
 	unsigned int flags, refs;
 	struct CUstream_st *stream; /* where recorded last, or NULL */
+	struct soft_capture *capture; /* recorded in it last, or NULL */
 	uint64_t seq;
 	int64_t t_ns; /* of its completion */
 	struct CUctx_st *ctx;
@@ -87,6 +93,7 @@ enum soft_kind {
 	SOFT_CALL,
 	SOFT_RECORD,
 	SOFT_WAIT,
+	SOFT_FREE,
 };
 
 struct soft_dep {
@@ -109,12 +116,35 @@ struct soft_op {
 	struct CUevent_st *event;
 	const struct softcuda_kernel *kernel;
 	struct softcuda_block block;
+	size_t params_bytes;
 	void *param[4];
 	_Alignas(16) char params[];
 };
 
 struct CUfunc_st {
 	const struct softcuda_kernel *kernel;
+};
+
+/* Work that is recorded and not done, in the order it came: the streams that
+ * an event joined to the capture add to the one list. */
+struct soft_capture {
+	CUstreamCaptureStatus status;
+	CUstreamCaptureMode mode;
+	const void *thread;
+	struct CUstream_st *origin;
+	struct soft_op *head, *tail;
+	struct soft_capture *next;
+};
+
+struct CUgraph_st {
+	enum soft_magic magic;
+	struct soft_op *ops;
+};
+
+struct CUgraphExec_st {
+	enum soft_magic magic;
+	struct CUctx_st *ctx;
+	struct soft_op *ops;
 };
 
 struct CUmod_st {
@@ -131,6 +161,7 @@ struct soft {
 	int devices;
 	struct soft_device device[SOFT_DEVICES_MAX];
 	struct CUctx_st *made;
+	struct soft_capture *captures; /* all that have not ended */
 	bool pace;
 	double flops, bytes; /* a second, in the pace model */
 	const char *isa;
@@ -162,7 +193,8 @@ struct CUstream_st *soft_stream_new(struct CUctx_st *ctx, unsigned int flags,
 				    int priority);
 void soft_stream_close(struct CUstream_st *s);
 void soft_stream_put(struct CUstream_st *s);
-/* NULL and the legacy handle mean the null stream; error: INVALID_HANDLE. */
+/* NULL and the legacy handle mean the null stream, the per-thread handle (and
+ * NULL inside SOFT_PER_THREAD) the thread's own; error: INVALID_HANDLE. */
 CUresult soft_stream_get(struct CUctx_st *ctx, CUstream h,
 			 struct CUstream_st **s);
 struct soft_op *soft_op_new(enum soft_kind kind, size_t params);
@@ -173,10 +205,32 @@ CUresult soft_submit(struct CUstream_st *s, struct soft_op *op, uint64_t *seq);
 void soft_wait(struct CUstream_st *s, uint64_t seq);
 void soft_ctx_wait(struct CUctx_st *ctx);
 
+extern __thread unsigned int soft_per_thread;
+/* Differs from thread to thread while they live. */
+const void *soft_thread(void);
+
+/* ---- graph.c: with the lock held ---- */
+/* Records into the stream's capture; takes op over. */
+CUresult soft_record(struct CUstream_st *s, struct soft_op *op);
+/* What a call that may not be made in a stream's capture says: it ends it. */
+CUresult soft_no_capture(struct CUstream_st *s);
+/* The same for a call that concerns a whole context, ... */
+CUresult soft_no_capture_in(struct CUctx_st *c);
+/* ... for the legacy stream while a blocking one captures, ... */
+CUresult soft_no_capture_beside(struct CUstream_st *null);
+/* ... and for one that is only safe when no thread captures. */
+CUresult soft_unsafe(void);
+/* A stream that waits for a captured event takes part in the capture; no
+ * capture (NULL): what a capturing stream may not wait for. */
+CUresult soft_join_capture(struct CUstream_st *s, struct soft_capture *c);
+/* The stream will not be there any more. */
+void soft_drop_capture(struct CUstream_st *s);
+
 /* ---- worker.c ---- */
 void *soft_worker(void *stream);
 
 /* ---- memory.c: with the lock held ---- */
+void soft_free_now(struct CUctx_st *ctx, void *p);
 void soft_memory_close(struct CUctx_st *ctx);
 
 /* ---- event.c: with the lock held ---- */

@@ -9,6 +9,13 @@
 
 #include "soft.h"
 
+__thread unsigned int soft_per_thread;
+
+const void *soft_thread(void)
+{
+	return &soft_per_thread;
+}
+
 int64_t soft_now(void)
 {
 	struct timespec t;
@@ -73,9 +80,26 @@ static void reap(struct CUctx_st *ctx)
 	}
 }
 
+static struct CUstream_st *default_of_thread(struct CUctx_st *ctx)
+{
+	struct CUstream_st *s;
+
+	for (s = ctx->streams; s; s = s->next)
+		if (s->owner == soft_thread() && !s->closing)
+			return s;
+	s = soft_stream_new(ctx, CU_STREAM_DEFAULT, 0);
+	if (s)
+		s->owner = soft_thread();
+	return s;
+}
+
 CUresult soft_stream_get(struct CUctx_st *ctx, CUstream h,
 			 struct CUstream_st **s)
 {
+	if (h == CU_STREAM_PER_THREAD || (!h && soft_per_thread)) {
+		*s = default_of_thread(ctx);
+		return *s ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	if (h && h != CU_STREAM_LEGACY) {
 		*s = h;
 		return h->magic == SOFT_STREAM && h->ctx == ctx && !h->closing ?
@@ -142,9 +166,17 @@ static bool null_stream_rules(struct CUstream_st *s, struct soft_op *op)
 
 CUresult soft_submit(struct CUstream_st *s, struct soft_op *op, uint64_t *seq)
 {
-	if (!null_stream_rules(s, op)) {
+	CUresult e = soft_no_capture_beside(s);
+
+	if (seq)
+		*seq = 0;
+	if (s->capture)
+		return soft_record(s, op);
+	if (!e && !null_stream_rules(s, op))
+		e = CUDA_ERROR_OUT_OF_MEMORY;
+	if (e) {
 		soft_op_free(op);
-		return CUDA_ERROR_OUT_OF_MEMORY;
+		return e;
 	}
 	op->submit_ns = soft_now();
 	if (s->tail)
@@ -211,11 +243,14 @@ SOFT_API CUresult cuStreamDestroy_v2(CUstream stream)
 
 	if (e)
 		return e;
-	if (!stream || stream == CU_STREAM_LEGACY)
+	if (!stream || stream == CU_STREAM_LEGACY ||
+	    stream == CU_STREAM_PER_THREAD)
 		return soft_leave(CUDA_ERROR_INVALID_HANDLE);
 	e = soft_stream_get(c, stream, &s);
-	if (!e)
+	if (!e) {
+		soft_drop_capture(s);
 		soft_stream_close(s);
+	}
 	reap(c);
 	return soft_leave(e);
 }
@@ -234,6 +269,25 @@ SOFT_API CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
 	return soft_leave(e);
 }
 
+SOFT_API CUresult cuStreamGetCtx(CUstream stream, CUcontext *ctx)
+{
+	struct CUctx_st *c;
+	struct CUstream_st *s;
+	CUresult e = soft_enter(&c);
+
+	if (e)
+		return e;
+	e = ctx ? soft_stream_get(c, stream, &s) : CUDA_ERROR_INVALID_VALUE;
+	if (e == CUDA_ERROR_INVALID_HANDLE && stream->magic == SOFT_STREAM &&
+	    !stream->closing) {
+		s = stream; /* another context's */
+		e = CUDA_SUCCESS;
+	}
+	if (!e)
+		*ctx = s->ctx;
+	return soft_leave(e);
+}
+
 SOFT_API CUresult cuStreamQuery(CUstream stream)
 {
 	struct CUctx_st *c;
@@ -243,6 +297,8 @@ SOFT_API CUresult cuStreamQuery(CUstream stream)
 	if (e)
 		return e;
 	e = soft_stream_get(c, stream, &s);
+	if (!e && soft_no_capture(s))
+		return soft_leave(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	if (!e && s->done < s->submitted)
 		e = CUDA_ERROR_NOT_READY;
 	return soft_leave(c->pending && e != CUDA_ERROR_INVALID_HANDLE ?
@@ -258,6 +314,8 @@ SOFT_API CUresult cuStreamSynchronize(CUstream stream)
 	if (e)
 		return e;
 	e = soft_stream_get(c, stream, &s);
+	if (!e)
+		e = soft_no_capture(s);
 	if (!e) {
 		soft_wait(s, s->submitted);
 		e = soft_sync_error(c);
@@ -279,6 +337,8 @@ SOFT_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event,
 	e = soft_stream_get(c, stream, &s);
 	if (!e && (!event || event->magic != SOFT_EVENT))
 		e = CUDA_ERROR_INVALID_HANDLE;
+	if (!e && (event->capture || s->capture))
+		return soft_leave(soft_join_capture(s, event->capture));
 	if (e || !event->stream)
 		return soft_leave(e);
 	op = soft_op_new(SOFT_WAIT, 0);

@@ -56,6 +56,7 @@ static void run(const struct soft_op *op)
 		break;
 	case SOFT_RECORD:
 	case SOFT_WAIT:
+	case SOFT_FREE:
 		break;
 	}
 }
@@ -107,6 +108,19 @@ static CUresult fault(struct CUstream_st *s)
 	return e;
 }
 
+/* The program's own function sees all before it done, and takes what it takes
+ * in the model too; returns when it ended. */
+static int64_t call(const struct soft_op *op, int64_t begin)
+{
+	int64_t now = soft_now();
+
+	if (soft.pace && begin > now)
+		sleep_until(begin);
+	run(op);
+	now = soft_now();
+	return now > begin ? now : begin;
+}
+
 static void execute(struct CUstream_st *s, struct soft_op *op)
 {
 	struct CUctx_st *c = s->ctx;
@@ -117,10 +131,15 @@ static void execute(struct CUstream_st *s, struct soft_op *op)
 		c->pending = fault(s);
 	if (!c->alive || c->pending)
 		return;
+	if (op->kind == SOFT_FREE)
+		soft_free_now(c, op->dst);
 	if (s->ready_ns > begin)
 		begin = s->ready_ns;
 	pthread_mutex_unlock(&soft.lock);
-	run(op);
+	if (op->kind == SOFT_CALL)
+		begin = call(op, begin);
+	else
+		run(op);
 	begin += soft.pace ? model_ns(op) : 0;
 	pthread_mutex_lock(&soft.lock);
 	s->ready_ns = begin;

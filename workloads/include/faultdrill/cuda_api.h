@@ -38,6 +38,8 @@
 	E(CUDA_ERROR_OPERATING_SYSTEM, 304,                                    \
 	  "OS call failed or operation not supported on this OS")              \
 	E(CUDA_ERROR_INVALID_HANDLE, 400, "invalid resource handle")           \
+	E(CUDA_ERROR_ILLEGAL_STATE, 401,                                       \
+	  "the operation cannot be performed in the present state")            \
 	E(CUDA_ERROR_NOT_FOUND, 500, "named symbol not found")                 \
 	E(CUDA_ERROR_NOT_READY, 600, "device not ready")                       \
 	E(CUDA_ERROR_ILLEGAL_ADDRESS, 700,                                     \
@@ -46,17 +48,51 @@
 	  "too many resources requested for launch")                           \
 	E(CUDA_ERROR_LAUNCH_TIMEOUT, 702,                                      \
 	  "the launch timed out and was terminated")                           \
+	E(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704,                         \
+	  "peer access is already enabled")                                    \
+	E(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, 705,                             \
+	  "peer access has not been enabled")                                  \
 	E(CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, 708,                              \
 	  "cannot set while device is active in this process")                 \
 	E(CUDA_ERROR_CONTEXT_IS_DESTROYED, 709, "context is destroyed")        \
 	E(CUDA_ERROR_ASSERT, 710, "device-side assert triggered")              \
+	E(CUDA_ERROR_TOO_MANY_PEERS, 711, "peer mapping resources exhausted")  \
 	E(CUDA_ERROR_HARDWARE_STACK_ERROR, 714, "hardware stack error")        \
 	E(CUDA_ERROR_ILLEGAL_INSTRUCTION, 715,                                 \
 	  "an illegal instruction was encountered")                            \
 	E(CUDA_ERROR_MISALIGNED_ADDRESS, 716, "misaligned address")            \
+	E(CUDA_ERROR_INVALID_ADDRESS_SPACE, 717,                               \
+	  "operation not supported on global/shared address space")            \
+	E(CUDA_ERROR_INVALID_PC, 718, "invalid program counter")               \
 	E(CUDA_ERROR_LAUNCH_FAILED, 719, "unspecified launch failure")         \
+	E(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720,                        \
+	  "too many blocks in cooperative launch")                             \
+	E(CUDA_ERROR_TENSOR_MEMORY_LEAK, 721,                                  \
+	  "tensor memory not completely freed")                                \
 	E(CUDA_ERROR_NOT_PERMITTED, 800, "operation not permitted")            \
 	E(CUDA_ERROR_NOT_SUPPORTED, 801, "operation not supported")            \
+	E(CUDA_ERROR_SYSTEM_NOT_READY, 802, "system not yet initialized")      \
+	E(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900,                          \
+	  "operation not permitted when stream is capturing")                  \
+	E(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901,                          \
+	  "operation failed due to a previous error during capture")           \
+	E(CUDA_ERROR_STREAM_CAPTURE_MERGE, 902,                                \
+	  "operation would result in a merge of separate capture sequences")   \
+	E(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903,                            \
+	  "capture was not ended in the same stream as it began")              \
+	E(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905,                            \
+	  "dependency created on uncaptured work in another stream")           \
+	E(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906,                             \
+	  "operation would make the legacy stream depend on a "                \
+	  "capturing blocking stream")                                         \
+	E(CUDA_ERROR_CAPTURED_EVENT, 907,                                      \
+	  "operation not permitted on an event last recorded in a "            \
+	  "capturing stream")                                                  \
+	E(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908,                         \
+	  "attempt to terminate a thread-local capture sequence from "         \
+	  "another thread")                                                    \
+	E(CUDA_ERROR_EXTERNAL_DEVICE, 911,                                     \
+	  "an async error has occured in external entity outside of CUDA")     \
 	E(CUDA_ERROR_UNKNOWN, 999, "unknown error")
 
 /* E(suffix of CU_DEVICE_ATTRIBUTE_, number, what the software device says) */
@@ -100,6 +136,16 @@
 	E(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                          \
 	E(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                              \
 	E(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                  \
+	E(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, 1)                         \
+	E(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 2)                         \
+	E(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, 3)                  \
+	E(CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED, 4)              \
+	E(CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                                    \
+	E(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                              \
+	E(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                   \
+	E(CU_STREAM_CAPTURE_STATUS_NONE, 0)                                    \
+	E(CU_STREAM_CAPTURE_STATUS_ACTIVE, 1)                                  \
+	E(CU_STREAM_CAPTURE_STATUS_INVALIDATED, 2)                             \
 	E(CU_GET_PROC_ADDRESS_SUCCESS, 0)                                      \
 	E(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, 1)                             \
 	E(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, 2)
@@ -229,6 +275,91 @@
 	   unsigned int bx, unsigned int by, unsigned int bz,                  \
 	   unsigned int shared, CUstream stream, void **params, void **extra))
 
+/* What the workloads do not call, and programs under test may. */
+#define FAULTDRILL_CUDA_MORE_FUNCTIONS(F)                                      \
+	F(cuDeviceCanAccessPeer, 4000, cuDeviceCanAccessPeer,                  \
+	  (int *can, CUdevice dev, CUdevice peer))                             \
+	F(cuDeviceGetP2PAttribute, 8000, cuDeviceGetP2PAttribute,              \
+	  (int *value, CUdevice_P2PAttribute attribute, CUdevice src,          \
+	   CUdevice dst))                                                      \
+	F(cuCtxEnablePeerAccess, 4000, cuCtxEnablePeerAccess,                  \
+	  (CUcontext peer, unsigned int flags))                                \
+	F(cuCtxDisablePeerAccess, 4000, cuCtxDisablePeerAccess,                \
+	  (CUcontext peer))                                                    \
+	F(cuMemcpyPeer, 4000, cuMemcpyPeer,                                    \
+	  (CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src,                \
+	   CUcontext src_ctx, size_t bytes))                                   \
+	F(cuMemcpyPeerAsync, 4000, cuMemcpyPeerAsync,                          \
+	  (CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src,                \
+	   CUcontext src_ctx, size_t bytes, CUstream stream))                  \
+	F(cuMemAllocAsync, 11020, cuMemAllocAsync,                             \
+	  (CUdeviceptr * ptr, size_t bytes, CUstream stream))                  \
+	F(cuMemFreeAsync, 11020, cuMemFreeAsync,                               \
+	  (CUdeviceptr ptr, CUstream stream))                                  \
+	F(cuStreamGetCtx, 9020, cuStreamGetCtx,                                \
+	  (CUstream stream, CUcontext * ctx))                                  \
+	F(cuStreamBeginCapture, 10010, cuStreamBeginCapture_v2,                \
+	  (CUstream stream, CUstreamCaptureMode mode))                         \
+	F(cuStreamEndCapture, 10000, cuStreamEndCapture,                       \
+	  (CUstream stream, CUgraph * graph))                                  \
+	F(cuStreamIsCapturing, 10000, cuStreamIsCapturing,                     \
+	  (CUstream stream, CUstreamCaptureStatus * status))                   \
+	F(cuThreadExchangeStreamCaptureMode, 10010, cuThreadExchangeStreamCaptureMode, \
+	  (CUstreamCaptureMode * mode))                                        \
+	F(cuGraphInstantiate, 12000, cuGraphInstantiateWithFlags,              \
+	  (CUgraphExec * exec, CUgraph graph, unsigned long long flags))       \
+	F(cuGraphInstantiateWithFlags, 11040, cuGraphInstantiateWithFlags,     \
+	  (CUgraphExec * exec, CUgraph graph, unsigned long long flags))       \
+	F(cuGraphLaunch, 10000, cuGraphLaunch,                                 \
+	  (CUgraphExec exec, CUstream stream))                                 \
+	F(cuGraphDestroy, 10000, cuGraphDestroy, (CUgraph graph))              \
+	F(cuGraphExecDestroy, 10000, cuGraphExecDestroy, (CUgraphExec exec))   \
+	F(cuFuncGetName, 12030, cuFuncGetName,                                 \
+	  (const char **name, CUfunction fn))                                  \
+	F(cuFuncGetParamInfo, 12040, cuFuncGetParamInfo,                       \
+	  (CUfunction fn, size_t index, size_t * offset, size_t * bytes))      \
+	F(cuLaunchKernelEx, 11060, cuLaunchKernelEx,                           \
+	  (const CUlaunchConfig *config, CUfunction fn, void **params,         \
+	   void **extra))                                                      \
+	F(cuLaunchCooperativeKernel, 9000, cuLaunchCooperativeKernel,          \
+	  (CUfunction fn, unsigned int gx, unsigned int gy, unsigned int gz,   \
+	   unsigned int bx, unsigned int by, unsigned int bz,                  \
+	   unsigned int shared, CUstream stream, void **params))
+
+/* F(name, since, base, suffix): what the name means with flags 2, where the
+ * default stream is each thread's own; as base in all else. */
+#define FAULTDRILL_CUDA_THREAD_FUNCTIONS(F)                                    \
+	F(cuMemcpy, 4000, cuMemcpy, _ptds)                                     \
+	F(cuMemcpyHtoD, 3020, cuMemcpyHtoD_v2, _ptds)                          \
+	F(cuMemcpyDtoH, 3020, cuMemcpyDtoH_v2, _ptds)                          \
+	F(cuMemcpyDtoD, 3020, cuMemcpyDtoD_v2, _ptds)                          \
+	F(cuMemcpyPeer, 4000, cuMemcpyPeer, _ptds)                             \
+	F(cuMemsetD8, 3020, cuMemsetD8_v2, _ptds)                              \
+	F(cuMemsetD32, 3020, cuMemsetD32_v2, _ptds)                            \
+	F(cuMemcpyAsync, 4000, cuMemcpyAsync, _ptsz)                           \
+	F(cuMemcpyHtoDAsync, 3020, cuMemcpyHtoDAsync_v2, _ptsz)                \
+	F(cuMemcpyDtoHAsync, 3020, cuMemcpyDtoHAsync_v2, _ptsz)                \
+	F(cuMemcpyDtoDAsync, 3020, cuMemcpyDtoDAsync_v2, _ptsz)                \
+	F(cuMemcpyPeerAsync, 4000, cuMemcpyPeerAsync, _ptsz)                   \
+	F(cuMemsetD8Async, 3020, cuMemsetD8Async, _ptsz)                       \
+	F(cuMemsetD32Async, 3020, cuMemsetD32Async, _ptsz)                     \
+	F(cuMemAllocAsync, 11020, cuMemAllocAsync, _ptsz)                      \
+	F(cuMemFreeAsync, 11020, cuMemFreeAsync, _ptsz)                        \
+	F(cuStreamGetFlags, 5050, cuStreamGetFlags, _ptsz)                     \
+	F(cuStreamGetCtx, 9020, cuStreamGetCtx, _ptsz)                         \
+	F(cuStreamQuery, 2000, cuStreamQuery, _ptsz)                           \
+	F(cuStreamSynchronize, 2000, cuStreamSynchronize, _ptsz)               \
+	F(cuStreamWaitEvent, 3020, cuStreamWaitEvent, _ptsz)                   \
+	F(cuStreamBeginCapture, 10010, cuStreamBeginCapture_v2, _ptsz)         \
+	F(cuStreamEndCapture, 10000, cuStreamEndCapture, _ptsz)                \
+	F(cuStreamIsCapturing, 10000, cuStreamIsCapturing, _ptsz)              \
+	F(cuEventRecord, 2000, cuEventRecord, _ptsz)                           \
+	F(cuLaunchHostFunc, 10000, cuLaunchHostFunc, _ptsz)                    \
+	F(cuLaunchKernel, 4000, cuLaunchKernel, _ptsz)                         \
+	F(cuLaunchKernelEx, 11060, cuLaunchKernelEx, _ptsz)                    \
+	F(cuLaunchCooperativeKernel, 9000, cuLaunchCooperativeKernel, _ptsz)   \
+	F(cuGraphLaunch, 10000, cuGraphLaunch, _ptsz)
+
 #ifndef FAULTDRILL_CUDA_API_LISTS_ONLY
 
 #include <stddef.h>
@@ -247,6 +378,9 @@ typedef enum CUdevice_attribute_enum {
 
 #define FAULTDRILL_ENUM_CONSTANT(name, value) name = value,
 enum { FAULTDRILL_CUDA_CONSTANTS(FAULTDRILL_ENUM_CONSTANT) };
+typedef int CUstreamCaptureMode;
+typedef int CUstreamCaptureStatus;
+typedef int CUdevice_P2PAttribute;
 typedef int CUfunction_attribute;
 typedef int CUdriverProcAddressQueryResult;
 
@@ -258,19 +392,34 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
 typedef void (*CUhostFn)(void *data);
 typedef struct CUuuid_st {
 	char bytes[16];
 } CUuuid;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
+typedef struct CUlaunchConfig_st {
+	unsigned int gridDimX, gridDimY, gridDimZ;
+	unsigned int blockDimX, blockDimY, blockDimZ;
+	unsigned int sharedMemBytes;
+	CUstream hStream;
+	struct CUlaunchAttribute_st *attrs;
+	unsigned int numAttrs;
+} CUlaunchConfig;
 
 #define CU_STREAM_LEGACY ((CUstream)0x1)
+#define CU_STREAM_PER_THREAD ((CUstream)0x2)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 #define FAULTDRILL_DECLARE(name, since, symbol, args) CUresult symbol args;
 FAULTDRILL_CUDA_FUNCTIONS(FAULTDRILL_DECLARE)
+FAULTDRILL_CUDA_MORE_FUNCTIONS(FAULTDRILL_DECLARE)
+#define FAULTDRILL_DECLARE_THREAD(name, since, base, suffix)                   \
+	__typeof__(base) base##suffix;
+FAULTDRILL_CUDA_THREAD_FUNCTIONS(FAULTDRILL_DECLARE_THREAD)
 #ifdef __cplusplus
 }
 #endif
