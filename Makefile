@@ -186,7 +186,14 @@ CUDA_TESTS := $(patsubst %.c,$(BUILD)/%,$(filter-out %_runtime.c,\
 	$(sort $(wildcard tests/programs/cuda_*.c)))) $(if $(CUDA_LIB),\
 	$(addprefix $(BUILD)/tests/programs/cuda_runtime_,static shared))
 
-cuda-programs: $(CUDA_TESTS)
+cuda-programs: $(CUDA_TESTS) $(BUILD)/tests/cuda/libcuda.so.1
+
+$(BUILD)/tests/cuda/libcuda.so.1: tests/support/cuda/every.S \
+		tests/support/cuda/every.c injectors/hooks/cuda_symbols.h $(BUILD)/flags
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(CFLAGS) -fPIC -shared \
+		-Wl,-soname,$(@F) -o $@ $(filter %.S %.c,$^)
 
 $(BUILD)/tests/programs/cuda_%: tests/programs/cuda_%.c $(BUILD)/flags \
 		$(wildcard tests/programs/*.h) $(BUILD)/softcuda/libcuda.so.1
