@@ -38,13 +38,16 @@ static void on_readable(uv_poll_t *h, int status, int events)
 	uv_close((uv_handle_t *)h, on_closed);
 }
 
-static _Noreturn void become(char *const *argv, char *const *env, pid_t parent)
+static _Noreturn void become(char *const *argv, char *const *env, int io,
+			     pid_t parent)
 {
 	int null = open("/dev/null", O_RDONLY);
 	sigset_t none;
 
 	setpgid(0, 0);
-	dup2(null, 0);
+	dup2(io ? io : null, 0);
+	if (io)
+		dup2(io, 1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -67,7 +70,7 @@ int launch_child_start(struct launch_child *c, uv_loop_t *loop,
 	c->ended = false;
 	c->pid = fork();
 	if (c->pid == 0)
-		become(argv, env, self);
+		become(argv, env, c->io, self);
 	if (c->pid < 0) {
 		c->pid = 0;
 		return drill_err_errno(err, errno, "launch", "fork");

@@ -14,6 +14,7 @@ struct launch_child {
 	int pidfd;
 	int status; /* as of waitpid, once it has ended */
 	bool ended;
+	int io; /* becomes its standard input and output; 0: none */
 	uv_poll_t poll;
 	/* Called once, from the loop. Then the child may be started again. */
 	void (*on_end)(struct launch_child *c);
@@ -21,7 +22,7 @@ struct launch_child {
 };
 
 /* Starts @argv in a process group of its own with @env ("K=V", ends with NULL)
- * added; stdin is empty. @c must stay where it is until on_end. */
+ * added; stdin is empty unless @c->io says another. @c must stay where it is until on_end. */
 int launch_child_start(struct launch_child *c, uv_loop_t *loop,
 		       char *const *argv, char *const *env,
 		       struct drill_err *err);

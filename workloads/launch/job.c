@@ -6,6 +6,7 @@
  */
 #include "job.h"
 
+#include "health.h"
 #include "recover.h"
 
 #include <errno.h>
@@ -112,6 +113,7 @@ static int begin_attempt(struct launch_job *j, struct drill_err *err)
 	j->wait_ns = 0;
 	j->mpirun_asked = j->blamed = false;
 	j->ranks_end_ns = 0;
+	launch_health_begin(j);
 	rc = draw_hex(j->token, err);
 	if (rc < 0)
 		return rc;
@@ -235,6 +237,13 @@ static void tell_fenced(struct launch_job *j)
 					   "excluded", lost));
 }
 
+/* Devices that need it are reset while nothing runs on them. */
+static void mending(struct launch_job *j)
+{
+	if (!launch_health_mend(j))
+		go_on(j);
+}
+
 void launch_job_fenced(struct launch_job *j)
 {
 	char why[128];
@@ -255,13 +264,15 @@ void launch_job_fenced(struct launch_job *j)
 	} else {
 		if (j->wait_ns == 0)
 			j->wait_ns = launch_now();
-		go_on(j);
+		enter_phase(j, LAUNCH_MENDING);
+		mending(j);
 	}
 }
 
 static void fence(struct launch_job *j)
 {
 	enter_phase(j, LAUNCH_FENCING);
+	launch_health_look(j);
 	launch_fence(j);
 }
 
@@ -288,7 +299,10 @@ static void decide(struct launch_job *j)
 			  r->report.heard_ns < j->asked_ns;
 	}
 	b = launch_blame(j->table, j->n_ranks, j->asked_ns);
-	tell_blamed(j, &b);
+	if (launch_health_blame(j))
+		j->blamed = true;
+	else
+		tell_blamed(j, &b);
 	stop(j);
 }
 
@@ -329,10 +343,18 @@ void launch_job_trouble(struct launch_job *j, const char *by, const char *what,
 	launch_tell(j, "detected", event);
 	launch_say(j, "%s says: %s: %s%s%s", by, what, detail,
 		   blame ? ", blames " : "", blame ? blame : "");
+	launch_job_settle(j, reason);
+}
+
+void launch_job_settle(struct launch_job *j, const char *reason)
+{
+	if (j->phase != LAUNCH_RUNNING)
+		return;
 	j->reason = reason;
 	j->asked_ns = launch_now();
 	enter_phase(j, LAUNCH_SETTLING);
 	launch_crew_say(j, "ask\n");
+	launch_health_look(j);
 }
 
 /* Is there a rank that can still be heard to end? */
@@ -437,6 +459,7 @@ static void on_tick(uv_timer_t *t)
 {
 	struct launch_job *j = t->data;
 
+	launch_health_tick(j);
 	switch (j->phase) {
 	case LAUNCH_RUNNING:
 		running(j);
@@ -449,6 +472,9 @@ static void on_tick(uv_timer_t *t)
 		break;
 	case LAUNCH_FENCING:
 		launch_fence_tick(j);
+		break;
+	case LAUNCH_MENDING:
+		mending(j);
 		break;
 	case LAUNCH_WAITING:
 		if (phase_ms(j) > 500)
@@ -468,7 +494,7 @@ void launch_job_stop(struct launch_job *j, int signum)
 	j->reason = "stopped";
 	if (j->phase == LAUNCH_RUNNING || j->phase == LAUNCH_SETTLING)
 		stop(j);
-	else if (j->phase == LAUNCH_WAITING)
+	else if (j->phase == LAUNCH_WAITING || j->phase == LAUNCH_MENDING)
 		fence(j);
 }
 
@@ -479,6 +505,8 @@ int launch_job_run(struct launch_job *j, struct drill_err *err)
 	rc = draw_hex(j->id, err);
 	if (rc == 0)
 		rc = launch_crew_open(j, err);
+	if (rc == 0)
+		rc = launch_health_open(j, err);
 	if (rc == 0)
 		rc = begin_attempt(j, err);
 	if (rc < 0)

@@ -6,6 +6,7 @@
  *   watch.c    what counts as trouble while it runs
  *   crew.c     the TCP side: a connection a rank starter
  *   mpirun.c   how the ranks are started
+ *   health.c   watchers of the devices; policy.c what their word means
  *   fence.c    proof that an attempt is gone from every host
  *   recover.c  where the next attempt runs
  *   tell.c     events for the controller, lines for people
@@ -27,6 +28,9 @@ struct launch_host {
 	char name[64];
 	bool used; /* ran ranks of some attempt */
 	bool lost; /* could not be fenced: not used until it can be */
+	bool bad;  /* a device of it is: not used any more */
+	char bad_why[128];
+	struct launch_health *health; /* health.h; NULL: not watched */
 	struct launch_child fence;
 	bool asked, fenced; /* in the fence under way */
 	struct launch_job *job;
@@ -45,6 +49,7 @@ enum launch_phase {
 	LAUNCH_SETTLING, /* trouble: wait for the evidence */
 	LAUNCH_STOPPING,
 	LAUNCH_FENCING,
+	LAUNCH_MENDING, /* devices are reset */
 	LAUNCH_WAITING, /* for a lost host to come back */
 	LAUNCH_OVER,
 };
@@ -94,6 +99,8 @@ int launch_job_run(struct launch_job *j, struct drill_err *err);
 void launch_job_trouble(struct launch_job *j, const char *by, const char *what,
 			const char *blame, const char *reason,
 			const char *detail);
+/* The same when it has been told already. */
+void launch_job_settle(struct launch_job *j, const char *reason);
 /* A user's signal. */
 void launch_job_stop(struct launch_job *j, int signum);
 void launch_job_fenced(struct launch_job *j);

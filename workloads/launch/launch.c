@@ -26,19 +26,23 @@
  *
  *   attempt.begin  reason: start | restart
  *   placed         ranks: [{rank, host}, ...]
- *   detected       by: launcher (exit) | watchdog | heartbeat | mpi, what, blame,
- *                  detail
- *   blamed         by, blame: "rank 3" | "host h1", level: exact | host, what
+ *   detected       by: launcher (exit) | watchdog | heartbeat | mpi | health.nvml |
+ *                  health.xid, what, blame, detail
+ *   symptom        the same of what a health check does not act on
+ *   blamed         by, blame: "rank 3" | "host h1" | "device h1/0", level: exact |
+ *                  host | device, what
+ *   device.state   host, device, state: reset, reason
  *   stopped        no rank of the attempt runs on, as far as it can be heard
  *   fenced         excluded: hosts where that could not be proven
- *   host.down      host, reason; host.up when a later fence proved it clean
+ *   host.down      host, reason: not fenced, or a bad device; host.up when a later
+ *                  fence proved it clean
  *   allocated      host, replaces; or what: "same hosts"
  *   attempt.end    reason: done | failed | timeout | gave_up | stopped, what
  *   error          reason: a failure of our own
  *
  * Exit status: 0 done, 1 gave up, 2 usage, 3 error of ours, 128 + signal.
  */
-#include "job.h"
+#include "health.h"
 
 #include "harness/core/unit.h"
 #include "recover.h"
@@ -188,12 +192,17 @@ static int supervise(struct launch_job *j, struct drill_err *err)
 	uv_loop_init(&j->loop);
 	watch_signals(j);
 	rc = launch_job_run(j, err);
+	launch_health_close(j);
 	launch_crew_end(j);
 	return rc;
 }
 
 static void done(struct launch_job *j)
 {
+	int i;
+
+	for (i = 0; j->hosts && i < j->n_hosts; i++)
+		free(j->hosts[i].health);
 	free(j->hosts);
 	free(j->place);
 	free(j->ranks);

@@ -3,6 +3,8 @@
  */
 #include "options.h"
 
+#include "harness/core/unit.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -48,6 +50,11 @@ static const struct drill_param table[] = {
 	       .max = 60 * MINUTE, .doc = "All ranks must be there by then."),
 	OPTION("host-wait", DURATION, host_wait_ns, "30s", .max = 60 * MINUTE,
 	       .doc = "Wait for a lost host when there is no spare."),
+	OPTION("health", STRING, health, "off",
+	       .doc = "Watch devices: off, nvml, xid (kernel log) or both."),
+	OPTION("health-interval", DURATION, health_interval_ns, "1s",
+	       .min = 10000000, .max = MINUTE,
+	       .doc = "How often NVML is asked; the log is read at once."),
 	OPTION("preload", STRING, preload, "",
 	       .doc = "Library put first in the LD_PRELOAD of each rank."),
 	OPTION("library-path", STRING, library_path, "",
@@ -92,6 +99,23 @@ static int collect(json_t *obj, char ***argv, struct drill_err *err)
 	return 0;
 }
 
+static int judge_health(const char *word, struct drill_err *err)
+{
+	static const char *const words[] = {"off", "nvml", "xid", "both", NULL};
+	const char *near;
+	int i;
+
+	for (i = 0; words[i]; i++)
+		if (strcmp(words[i], word) == 0)
+			return 0;
+	near = drill_nearest(word, words);
+	return drill_err_set(err, -EINVAL, who,
+			     "'health' is off, nvml, xid or both, not "
+			     "'%.20s'%s%s%s", word,
+			     near ? ", did you mean '" : "", near ? near : "",
+			     near ? "'?" : "");
+}
+
 static int judge(const struct launch_options *o, struct drill_err *err)
 {
 	int64_t hosts = 1;
@@ -110,7 +134,7 @@ static int judge(const struct launch_options *o, struct drill_err *err)
 		return drill_err_set(err, -EINVAL, who,
 				     "%d ranks do not fit on %d hosts of %d",
 				     (int)o->ranks, (int)hosts, (int)o->ppn);
-	return 0;
+	return judge_health(o->health, err);
 }
 
 int launch_options_parse(struct launch_options *o, int argc, char **argv,

@@ -9,9 +9,10 @@
 struct launch_options {
 	int64_t ranks, ppn, devices, max_no_progress;
 	const char *hosts, *spares, *dir, *store, *log, *preload;
-	const char *library_path, *head, *enter, *recovery;
+	const char *library_path, *head, *enter, *recovery, *health;
 	const char *control_if, *data_if;
 	int64_t heartbeat_ns, silence_ns, watchdog_ns, start_ns, host_wait_ns;
+	int64_t health_interval_ns;
 	char **command;
 	json_t *parsed; /* what the strings above are borrowed from */
 };

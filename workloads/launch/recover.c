@@ -18,39 +18,60 @@ static bool in_use(const struct launch_job *j, int host)
 	return false;
 }
 
+static bool usable(const struct launch_host *h)
+{
+	return !h->lost && !h->bad;
+}
+
 static int free_host(const struct launch_job *j)
 {
 	int i;
 
 	for (i = 0; i < j->n_hosts; i++)
-		if (!j->hosts[i].lost && !in_use(j, i))
+		if (usable(&j->hosts[i]) && !in_use(j, i))
 			return i;
 	return -1;
 }
 
+/* A lost host may come back; one with a bad device does not. */
+static int no_spare(const struct launch_job *j, const struct launch_host *old,
+		    struct drill_err *err)
+{
+	int i;
+
+	for (i = 0; i < j->n_hosts; i++)
+		if (j->hosts[i].lost && !j->hosts[i].bad)
+			return drill_err_set(err, -EAGAIN, "launch",
+					     "no spare for host '%s'",
+					     old->name);
+	return drill_err_set(err, -ENODEV, "launch",
+			     "no spare for host '%s' (%s)", old->name,
+			     old->bad_why);
+}
+
 /* The same command line again; the job itself restores from the newest valid
- * checkpoint. Only lost hosts are replaced. */
+ * checkpoint. Only hosts that are lost or have a bad device are replaced. */
 static int restart(struct launch_job *j, struct drill_err *err)
 {
 	bool replaced = false;
 	int i, other;
 
 	for (i = 0; i < j->n_places; i++) {
-		const char *old = j->hosts[j->place[i]].name;
+		const struct launch_host *h = &j->hosts[j->place[i]];
 
-		if (!j->hosts[j->place[i]].lost)
+		if (usable(h))
 			continue;
 		other = free_host(j);
 		if (other < 0)
-			return drill_err_set(err, -EAGAIN, "launch",
-					     "no spare for host '%s'", old);
+			return no_spare(j, h, err);
 		j->place[i] = other;
 		replaced = true;
 		launch_say(j, "host %s takes the place of %s",
-			   j->hosts[other].name, old);
+			   j->hosts[other].name, h->name);
 		launch_tell(j, "allocated",
 			    json_pack("{ss ss ss}", "by", "launcher", "host",
-				      j->hosts[other].name, "replaces", old));
+				      j->hosts[other].name, "replaces",
+				      h->name));
 	}
 	if (!replaced)
 		launch_tell(j, "allocated",

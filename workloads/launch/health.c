@@ -1,0 +1,540 @@
+/* health.c - the health check: who watches the devices, and what follows
+ * SPDX-License-Identifier: MIT
+ */
+#include "health.h"
+
+#include "policy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define AGAIN_MS 1000	/* until a watcher that ended is started again */
+#define RESET_MS 15000	/* a reset is answered by then */
+#define RESETS 3	/* of one device in one job, then it is bad */
+#define DEVICES 64
+#define SEEN 24
+#define WORDS 64
+
+struct complaint {
+	char by[16], what[24];
+};
+
+struct device {
+	enum launch_action need;
+	char why[96]; /* of the most that is needed */
+	char by[16];
+	int64_t told_ns; /* when that was said first in this attempt; 0: not */
+	bool asked;	 /* to be reset, and not answered yet */
+	int resets;
+	struct complaint seen[SEEN]; /* in this attempt */
+	int n_seen;
+};
+
+struct launch_health {
+	struct launch_host *host;
+	struct launch_child child;
+	uv_pipe_t pipe;
+	bool open; /* the pipe */
+	bool known, quiet; /* it spoke once; its end was said once */
+	int64_t ended_ns, asked_ns;
+	char in[512];
+	size_t in_len;
+	struct device device[DEVICES + 1]; /* by index; the last: the host
+					      itself */
+};
+
+static bool is_on(const struct launch_job *j)
+{
+	return strcmp(j->o->health, "off") != 0;
+}
+
+static int devices_of_host(const struct launch_job *j)
+{
+	return (int)(j->o->devices ? j->o->devices : j->o->ppn);
+}
+
+/* A rank of the present attempt that runs on the device; -1: none. @device -1
+ * stands for any of the host's. */
+static int rank_on(const struct launch_job *j, const struct launch_host *h,
+		   int device)
+{
+	int ppn = (int)j->o->ppn, i;
+
+	for (i = 0; i < j->n_ranks; i++)
+		if (&j->hosts[j->place[i / ppn]] == h &&
+		    (device < 0 || i % ppn % devices_of_host(j) == device))
+			return i;
+	return -1;
+}
+
+static void name_of(const struct launch_host *h, int device, char buf[96])
+{
+	if (device < 0)
+		snprintf(buf, 96, "host %s", h->name);
+	else
+		snprintf(buf, 96, "device %s/%d", h->name, device);
+}
+
+/* ---- what a complaint leads to ---- */
+
+static bool told_before(struct device *d, const char *by, const char *what)
+{
+	struct complaint *c;
+	int i;
+
+	for (i = 0; i < d->n_seen; i++)
+		if (strcmp(d->seen[i].by, by) == 0 &&
+		    strcmp(d->seen[i].what, what) == 0)
+			return true;
+	if (d->n_seen < SEEN) {
+		c = &d->seen[d->n_seen++];
+		snprintf(c->by, sizeof(c->by), "%s", by);
+		snprintf(c->what, sizeof(c->what), "%s", what);
+	}
+	return false;
+}
+
+static void tell_blamed(struct launch_job *j, const struct launch_host *h,
+			int device, const char *by, const char *why)
+{
+	int rank = rank_on(j, h, device);
+	char name[96], on[48] = "";
+
+	name_of(h, device, name);
+	if (rank >= 0)
+		snprintf(on, sizeof(on), ", on which rank %d runs", rank);
+	launch_say(j, "blame: %s%s (%s)", name, on, why);
+	launch_tell(j, "blamed",
+		    json_pack("{ss ss ss ss}", "by", by, "blame", name, "level",
+			      device < 0 ? "host" : "device", "what", why));
+}
+
+static void tell_detected(struct launch_job *j, const char *kind,
+			  const char *name, const char *by, const char *what,
+			  const char *detail)
+{
+	json_t *e = json_pack("{ss ss ss}", "by", by, "what", what, "blame",
+			      name);
+
+	if (e && *detail)
+		json_object_set_new(e, "detail", json_string(detail));
+	launch_tell(j, kind, e);
+	launch_say(j, "%s says: %s: %s%s%s", by, name, what,
+		   *detail ? ": " : "", detail);
+}
+
+static void complain(struct launch_health *w, int device, const char *by,
+		     const char *what, enum launch_action action,
+		     const char *why, const char *detail)
+{
+	struct launch_host *h = w->host;
+	struct launch_job *j = h->job;
+	struct device *d = &w->device[device < 0 ? DEVICES : device];
+	char text[96], name[96];
+
+	if (j->phase == LAUNCH_OVER || told_before(d, by, what))
+		return;
+	snprintf(text, sizeof(text), "%s: %s", what, why);
+	name_of(h, device, name);
+	/* Which device it is was not to be found out: none can be reset. */
+	if (device < 0 && action >= LAUNCH_NOTE && action != LAUNCH_RESTART)
+		action = LAUNCH_REPLACE;
+	tell_detected(j, action == LAUNCH_IGNORE ? "symptom" : "detected", name,
+		      by, text, detail);
+	if (action > d->need) {
+		d->need = action;
+		snprintf(d->why, sizeof(d->why), "%s", text);
+		snprintf(d->by, sizeof(d->by), "%s", by);
+	}
+	if (action == LAUNCH_IGNORE)
+		return;
+	if (action < LAUNCH_RESTART || rank_on(j, h, device) < 0) {
+		tell_blamed(j, h, device, by, text);
+		return;
+	}
+	if (!d->told_ns)
+		d->told_ns = launch_now();
+	launch_job_settle(j, "failed");
+}
+
+/* ---- what watchers say ---- */
+
+static struct device *device_at(struct launch_health *w, int index)
+{
+	return index >= 0 && index < DEVICES ? &w->device[index] : NULL;
+}
+
+/* "xid log|nvml DEVICE XID TEXT" */
+static void hear_xid(struct launch_health *w, const char *line)
+{
+	const char *why, *text;
+	char from[8], what[24];
+	int device, xid, at = 0;
+
+	if (sscanf(line, "xid %7s %d %d %n", from, &device, &xid, &at) != 3 ||
+	    !at || device < -1 || device >= DEVICES || xid < 1)
+		return;
+	text = line + at;
+	snprintf(what, sizeof(what), "Xid %d", xid);
+	complain(w, device, from[0] == 'n' ? "health.nvml" : "health.xid", what,
+		 launch_policy_xid(xid, text, &why), why, text);
+}
+
+/* "sign DEVICE WORD VALUE" */
+static void hear_sign(struct launch_health *w, const char *line)
+{
+	enum launch_sign sign;
+	enum launch_action a;
+	const char *why;
+	char word[24], detail[64] = "";
+	uint64_t value;
+	int device;
+
+	if (sscanf(line, "sign %d %23s %" SCNu64, &device, word, &value) != 3 ||
+	    !device_at(w, device))
+		return;
+	sign = launch_sign_parse(word);
+	if (sign == LAUNCH_SIGNS)
+		return;
+	a = launch_policy_sign(sign, value, &why);
+	if (value)
+		snprintf(detail, sizeof(detail), "%#" PRIx64, value);
+	complain(w, device, "health.nvml", launch_sign_name(sign), a, why,
+		 detail);
+}
+
+static void exclude(struct launch_host *h, const char *why)
+{
+	struct launch_job *j = h->job;
+
+	if (h->bad)
+		return;
+	h->bad = true;
+	snprintf(h->bad_why, sizeof(h->bad_why), "%s", why);
+	launch_say(j, "host %s is not used any more: %s", h->name, why);
+	launch_tell(j, "host.down",
+		    json_pack("{ss ss}", "host", h->name, "reason", why));
+}
+
+static void exclude_for(struct launch_host *h, int device, const char *why)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "device %d: %.100s", device, why);
+	exclude(h, device == DEVICES ? why : text);
+}
+
+/* "reset DEVICE ok" or "reset DEVICE WHY" */
+static void hear_reset(struct launch_health *w, const char *line)
+{
+	struct launch_job *j = w->host->job;
+	struct device *d;
+	int device, at = 0;
+
+	if (sscanf(line, "reset %d %n", &device, &at) != 1 || !at)
+		return;
+	d = device_at(w, device);
+	if (!d || !d->asked)
+		return;
+	d->asked = false;
+	if (strcmp(line + at, "ok") != 0) {
+		d->need = LAUNCH_REPLACE;
+		snprintf(d->why, sizeof(d->why), "it cannot be reset: %.60s",
+			 line + at);
+		return;
+	}
+	launch_say(j, "device %s/%d was reset", w->host->name, device);
+	launch_tell(j, "device.state",
+		    json_pack("{ss si ss ss}", "host", w->host->name, "device",
+			      device, "state", "reset", "reason", d->why));
+	d->need = LAUNCH_IGNORE;
+	d->n_seen = 0;
+}
+
+/* "up DEVICES [WHY]": -1 without NVML. Fewer than the job counts on: the ones
+ * that are left cannot be told from the one that is not. */
+static void hear_up(struct launch_health *w, const char *line)
+{
+	struct launch_job *j = w->host->job;
+	int n, at = 0;
+	char why[96];
+
+	if (sscanf(line, "up %d %n", &n, &at) != 1)
+		return;
+	w->known = true;
+	if (n < 0 && !w->quiet)
+		launch_say(j, "health of %s: no NVML: %s", w->host->name,
+			   at ? line + at : "");
+	if (n < 0 || n >= devices_of_host(j) || j->o->devices == 0)
+		return;
+	snprintf(why, sizeof(why), "it has %d of %d devices", n,
+		 devices_of_host(j));
+	exclude(w->host, why);
+}
+
+static void hear(struct launch_health *w, const char *line)
+{
+	if (strncmp(line, "xid ", 4) == 0)
+		hear_xid(w, line);
+	else if (strncmp(line, "sign ", 5) == 0)
+		hear_sign(w, line);
+	else if (strncmp(line, "reset ", 6) == 0)
+		hear_reset(w, line);
+	else if (strncmp(line, "up ", 3) == 0)
+		hear_up(w, line);
+}
+
+static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *buf)
+{
+	struct launch_health *w = h->data;
+
+	(void)hint;
+	buf->base = w->in + w->in_len;
+	buf->len = sizeof(w->in) - 1 - w->in_len;
+}
+
+static void shut(struct launch_health *w)
+{
+	if (w->open)
+		uv_close((uv_handle_t *)&w->pipe, NULL);
+	w->open = false;
+}
+
+static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
+{
+	struct launch_health *w = s->data;
+	char *end;
+
+	(void)buf;
+	if (n < 0) { /* its end, or a line without one */
+		launch_child_kill(&w->child, SIGKILL);
+		shut(w);
+		return;
+	}
+	w->in_len += (size_t)n;
+	while ((end = memchr(w->in, '\n', w->in_len))) {
+		*end++ = '\0';
+		hear(w, w->in);
+		w->in_len -= (size_t)(end - w->in);
+		memmove(w->in, end, w->in_len);
+	}
+}
+
+/* ---- the watchers themselves ---- */
+
+static void say_to(struct launch_health *w, const char *line)
+{
+	uv_buf_t buf = uv_buf_init((char *)(uintptr_t)line,
+				   (unsigned int)strlen(line));
+
+	if (w->open)
+		uv_try_write((uv_stream_t *)&w->pipe, &buf, 1);
+}
+
+static void on_end(struct launch_child *c)
+{
+	struct launch_health *w = c->ctx;
+	struct launch_job *j = w->host->job;
+
+	shut(w);
+	w->ended_ns = launch_now();
+	if (!w->quiet && j->phase != LAUNCH_OVER)
+		launch_say(j, "the health check of %s has ended",
+			   w->host->name);
+	w->quiet = true;
+}
+
+static int split(char *text, char **argv, int max)
+{
+	char *save, *word = strtok_r(text, " ", &save);
+	int n = 0;
+
+	for (; word && n < max; word = strtok_r(NULL, " ", &save))
+		argv[n++] = word;
+	return n;
+}
+
+static int start(struct launch_health *w, struct drill_err *err)
+{
+	struct launch_job *j = w->host->job;
+	char enter[4096], ms[24], *argv[WORDS + 12];
+	int pair[2], n, rc;
+
+	snprintf(enter, sizeof(enter), "%s", j->o->enter);
+	snprintf(ms, sizeof(ms), "%" PRId64,
+		 j->o->health_interval_ns / LAUNCH_MS);
+	n = split(enter, argv, WORDS);
+	if (n > 0)
+		argv[n++] = w->host->name;
+	argv[n++] = j->starter;
+	argv[n++] = (char[]){"--health"};
+	argv[n++] = (char *)(uintptr_t)j->o->health;
+	argv[n++] = (char *)(uintptr_t)j->o->dir;
+	argv[n++] = w->host->name;
+	argv[n++] = ms;
+	if (*j->o->library_path)
+		argv[n++] = (char *)(uintptr_t)j->o->library_path;
+	argv[n] = NULL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return drill_err_errno(err, errno, "launch", "socketpair");
+	w->child.on_end = on_end;
+	w->child.ctx = w;
+	w->child.io = pair[1];
+	rc = launch_child_start(&w->child, &j->loop, argv, NULL, err);
+	close(pair[1]);
+	if (rc < 0) {
+		close(pair[0]);
+		return rc;
+	}
+	w->in_len = 0;
+	uv_pipe_init(&j->loop, &w->pipe, 0);
+	w->pipe.data = w;
+	w->open = true;
+	uv_pipe_open(&w->pipe, pair[0]);
+	return uv_read_start((uv_stream_t *)&w->pipe, on_alloc, on_read);
+}
+
+int launch_health_open(struct launch_job *j, struct drill_err *err)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < j->n_hosts && is_on(j) && rc == 0; i++) {
+		struct launch_health *w = calloc(1, sizeof(*w));
+
+		if (!w)
+			return drill_err_set(err, -ENOMEM, "launch",
+					     "no memory");
+		w->host = &j->hosts[i];
+		j->hosts[i].health = w;
+		rc = start(w, err);
+	}
+	return rc;
+}
+
+void launch_health_tick(struct launch_job *j)
+{
+	struct drill_err err = {0};
+	int i;
+
+	for (i = 0; i < j->n_hosts; i++) {
+		struct launch_health *w = j->hosts[i].health;
+
+		if (w && !w->child.pid && !w->open && w->ended_ns &&
+		    launch_now() - w->ended_ns > AGAIN_MS * LAUNCH_MS &&
+		    start(w, &err) < 0)
+			w->ended_ns = launch_now();
+	}
+}
+
+void launch_health_begin(struct launch_job *j)
+{
+	int i, k;
+
+	for (i = 0; i < j->n_hosts; i++)
+		for (k = 0; j->hosts[i].health && k <= DEVICES; k++) {
+			struct device *d = &j->hosts[i].health->device[k];
+
+			d->told_ns = d->n_seen = 0;
+		}
+}
+
+void launch_health_look(struct launch_job *j)
+{
+	int i;
+
+	for (i = 0; i < j->n_hosts; i++)
+		if (j->hosts[i].health)
+			say_to(j->hosts[i].health, "look\n");
+}
+
+/* Of those that the job ran on, the one that was told first. */
+bool launch_health_blame(struct launch_job *j)
+{
+	struct launch_health *of = NULL;
+	int i, k, first = 0;
+
+	for (i = 0; i < j->n_hosts; i++)
+		for (k = 0; j->hosts[i].health && k <= DEVICES; k++) {
+			struct device *d = &j->hosts[i].health->device[k];
+
+			if (d->told_ns &&
+			    (!of || d->told_ns < of->device[first].told_ns)) {
+				of = j->hosts[i].health;
+				first = k;
+			}
+		}
+	if (of)
+		tell_blamed(j, of->host, first == DEVICES ? -1 : first,
+			    of->device[first].by,
+			    of->device[first].why);
+	return of;
+}
+
+/* ---- mending ---- */
+
+static void ask_reset(struct launch_health *w, int index)
+{
+	struct device *d = &w->device[index];
+	char line[32];
+
+	if (d->resets++ == RESETS) {
+		exclude_for(w->host, index, "resets do not help");
+		return;
+	}
+	if (!w->open) {
+		exclude_for(w->host, index, "nobody is there to reset it");
+		return;
+	}
+	snprintf(line, sizeof(line), "reset %d\n", index);
+	d->asked = true;
+	w->asked_ns = launch_now();
+	say_to(w, line);
+}
+
+static bool mend_device(struct launch_health *w, int index)
+{
+	struct device *d = &w->device[index];
+
+	if (w->host->bad || w->host->lost)
+		return false;
+	if (d->asked && launch_now() - w->asked_ns > RESET_MS * LAUNCH_MS) {
+		d->asked = false;
+		exclude_for(w->host, index, "its reset never ended");
+	} else if (!d->asked && d->need == LAUNCH_REPLACE) {
+		exclude_for(w->host, index, d->why);
+	} else if (!d->asked &&
+		   (d->need == LAUNCH_RESET || d->need == LAUNCH_NOTE)) {
+		ask_reset(w, index);
+	} else if (!d->asked) {
+		d->need = LAUNCH_IGNORE;
+	}
+	return d->asked;
+}
+
+bool launch_health_mend(struct launch_job *j)
+{
+	bool wait = false;
+	int i, k;
+
+	for (i = 0; i < j->n_hosts; i++)
+		for (k = 0; j->hosts[i].health && k <= DEVICES; k++)
+			wait |= mend_device(j->hosts[i].health, k);
+	return wait;
+}
+
+void launch_health_close(struct launch_job *j)
+{
+	int i;
+
+	for (i = 0; i < j->n_hosts; i++)
+		if (j->hosts[i].health) {
+			launch_child_kill(&j->hosts[i].health->child, SIGKILL);
+			shut(j->hosts[i].health);
+		}
+}
