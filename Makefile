@@ -271,6 +271,7 @@ LAUNCH_SRC  := $(sort $(filter-out %/launch.c $(STARTER_SRC),\
 	$(wildcard workloads/launch/*.c)))
 $(BUILD)/liblaunch.a: $(call obj,$(LAUNCH_SRC))
 $(BUILD)/tests/unit/test_launch_blame: $(BUILD)/liblaunch.a
+$(BUILD)/tests/unit/test_launch_health: $(BUILD)/liblaunch.a
 
 $(BUILD)/launch: $(call obj,workloads/launch/launch.c) $(BUILD)/liblaunch.a \
 		$(BUILD)/libcore.a
@@ -278,9 +279,10 @@ $(BUILD)/launch: $(call obj,workloads/launch/launch.c) $(BUILD)/liblaunch.a \
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
 		$(shell pkg-config --libs libuv jansson) -lm
 
-$(BUILD)/launch-rank: $(call obj,$(STARTER_SRC))
+$(BUILD)/launch-rank: $(call obj,$(STARTER_SRC) workloads/launch/xid_line.c \
+		workloads/launch/policy.c injectors/hooks/device_step.c)
 	$(call say,LD)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl
 
 # What is loaded into a job: libc only, no symbol newer than GLIBC_2.28, never
 # with a sanitizer (the job has none). Built with the MPI it is for.

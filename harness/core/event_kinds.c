@@ -8,8 +8,10 @@
 
 #define RANK "attempt:i rank:i "
 #define STEP "attempt:i step:i "
-#define BY "by:mpi|nccl|framework|watchdog|heartbeat|health|launcher|scheduler" \
-	   "|telemetry|straggler|numerics|checksum|storage|user|none "
+#define BY                                                                     \
+	"by:mpi|nccl|framework|watchdog|heartbeat|health|launcher|scheduler"   \
+	"|telemetry|straggler|numerics|checksum|storage|user|none"             \
+	"|health.nvml|health.xid|replica.hash "
 #define ROLE "role:baseline|null|fault "
 #define OUTCOME "outcome:pass|fail|usage|error|skip|dirty|inconclusive "
 #define PHASE "phase:init|connect|data|compute|comm|checkpoint|restore "

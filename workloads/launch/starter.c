@@ -3,6 +3,7 @@
  *
  *   launch-rank --hosts h0,h1 --ppn K --dir TRIALDIR [options] -- CMD ARGS...
  *   launch-rank --fence JOB ATTEMPT [MS]
+ *   launch-rank --health ...               (starter_health.c)
  *
  * mpirun starts it in the place of the rank; mpirun's environment says which
  * rank it is. It never outlives the launcher, its own parent or its rank, and
@@ -394,6 +395,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "--fence") == 0)
 		return fence(argc, argv);
+	if (argc > 1 && strcmp(argv[1], "--health") == 0)
+		return starter_health(argc, argv);
 	hosts = parse(&s, argc, argv);
 	settle_place(&s, hosts);
 	run(&s);

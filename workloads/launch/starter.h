@@ -38,6 +38,9 @@ void starter_pulse(const char *path, int *fd, pid_t pid, struct pulse *ret);
  * when some were still there after @limit_ms; their number in *ret_left. */
 int starter_fence(const char *job, int attempt, int limit_ms, int *ret_left);
 
+/* launch-rank --health. Returns only when its arguments are wrong. */
+int starter_health(int argc, char **argv);
+
 int64_t starter_raw_ns(void);
 
 #endif
