@@ -173,6 +173,7 @@ static struct device *device_at(struct launch_health *w, int index)
 /* "xid log|nvml DEVICE XID TEXT" */
 static void hear_xid(struct launch_health *w, const char *line)
 {
+	enum launch_action action;
 	const char *why, *text;
 	char from[8], what[24];
 	int device, xid, at = 0;
@@ -182,8 +183,9 @@ static void hear_xid(struct launch_health *w, const char *line)
 		return;
 	text = line + at;
 	snprintf(what, sizeof(what), "Xid %d", xid);
+	action = launch_policy_xid(xid, text, &why);
 	complain(w, device, from[0] == 'n' ? "health.nvml" : "health.xid", what,
-		 launch_policy_xid(xid, text, &why), why, text);
+		 action, why, text);
 }
 
 /* "sign DEVICE WORD VALUE" */

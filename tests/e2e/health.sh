@@ -1,0 +1,143 @@
+#!/bin/bash
+# health.sh - the launcher's health check over a real job, on this machine alone
+# SPDX-License-Identifier: MIT
+#
+# Lines are written to the hosts' kernel logs by the test itself, devices fail
+# on a page that the test made. Nothing is injected into the job.
+set -u
+build=$(cd "${BUILD:-build}" && pwd)
+job=$build/tests/programs/lockstep
+base=$(mktemp -d) || exit 3
+trap 'rm -rf "$base"' EXIT
+
+for need in mpirun "$job" "$build/launch"; do
+	command -v "$need" >/dev/null ||
+		{ echo "SKIP the health check watches jobs: no $need"; exit 0; }
+done
+
+# start NAME OPTIONS... : two hosts of two ranks and a spare; $dir, $pid
+start() {
+	dir=$base/$1
+	mkdir -p "$dir"
+	shift
+	MARK=$dir "$build/launch" --dir "$dir" --log "$dir/log" --ranks 4 \
+		--ppn 2 --hosts h0,h1 --spares h2 --heartbeat 100ms \
+		--watchdog 2s "$@" 3>"$dir/events" >"$dir/out" 2>&1 &
+	pid=$!
+}
+
+await() {
+	local until=$((SECONDS + $1 + 1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.02
+	done
+}
+
+ends() { ! kill -0 "$pid" 2>/dev/null; }
+finish() {
+	await "$1" ends || { kill -9 "$pid"; echo "(killed: too slow)"; }
+	wait "$pid" 2>/dev/null
+	rc=$?
+}
+event() { grep -q "\"kind\":\"$1\"" "$dir/events"; }
+field() {
+	sed -n "/\"kind\":\"$1\"/{s/.*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p;q}" \
+		"$dir/events"
+}
+count() { grep -c "\"kind\":\"$1\"" "$dir/events"; }
+runs() { await 20 test -s "$dir/state"; }
+nothing_left() { ! grep -lzx "MARK=$dir" /proc/[0-9]*/environ 2>/dev/null |
+	grep -q .; }
+
+faults=0
+verdict() {
+	if [ $? -eq 0 ]; then
+		echo "PASS $1"
+		return
+	fi
+	echo "FAIL $1: $(tail -n 7 "$dir/out" "$dir/events" 2>&1 |
+		cut -c1-180 | tr '\n' '|')"
+	faults=1
+}
+
+# log HOST XID TEXT : as the driver would write it
+log() {
+	echo "NVRM: Xid (PCI:0000:3b:00): $2, $3" >>"$dir/$1/kernel.log"
+}
+
+start bus --health xid -- "$job" "$base/bus/state" 60 10 20000
+runs
+log h1 79 "GPU has fallen off the bus."
+finish 30
+[ $rc = 0 ] && [ "$(field detected by)" = health.xid ] &&
+	[ "$(field detected blame)" = "host h1" ] &&
+	[ "$(field blamed blame)" = "host h1" ] &&
+	[ "$(field host.down host)" = h1 ] &&
+	[ "$(field allocated replaces)" = h1 ] &&
+	[ "$(field allocated host)" = h2 ] &&
+	[ "$(count attempt.begin)" = 2 ] && [ "$(cat "$dir/state")" = 60 ]
+verdict "a host whose log says that a GPU fell off the bus is replaced"
+await 5 nothing_left
+verdict "the watchers of the devices end with the launcher"
+
+start app --health xid -- "$job" "$base/app/state" 60 10 20000
+runs
+for n in 13 31 43 45 68 69 109; do log h0 $n "pid=1, name=x, whatever"; done
+await 10 grep -q '"Xid 109' "$dir/events"
+finish 30
+[ $rc = 0 ] && ! event detected && ! event blamed &&
+	[ "$(count symptom)" = 7 ] && [ "$(count attempt.begin)" = 1 ]
+verdict "an application's own Xids are symptoms, and nobody is evicted"
+
+start once --health xid -- "$job" "$base/once/state" 60 10 20000
+runs
+log h0 94 "Contained: SM"
+log h0 94 "Contained: SM"
+finish 30
+[ $rc = 0 ] && [ "$(count detected)" = 1 ] && ! event host.down &&
+	[ "$(field allocated what)" = "same hosts" ] &&
+	[ "$(count attempt.begin)" = 2 ]
+verdict "a contained error starts the job again where it was, and is told once"
+
+start bad --health xid -- "$job" "$base/bad/state" 60 10 20000
+runs
+{
+	head -c 100000 /dev/urandom
+	printf '\nNVRM: Xid (PCI:0000:3b:00): 79x, no\n'
+	printf 'NVRM: Xid (PCI:0000:3b:00): 99999, no\n'
+	head -c 5000 /dev/zero | tr '\0' A
+	printf 'NVRM: Xid (PCI:0000:3b:00): 79, in a line without end\n'
+} >>"$dir/h0/kernel.log"
+log h0 13 last
+await 10 event symptom
+finish 30
+[ $rc = 0 ] && ! event detected && [ "$(count symptom)" = 1 ] &&
+	[ "$(count attempt.begin)" = 1 ]
+verdict "hostile lines in the kernel's log lead to nothing"
+
+start none --health xid --spares "" -- "$job" "$base/none/state" 600 10 20000
+runs
+log h1 79 "GPU has fallen off the bus."
+finish 30
+[ $rc = 1 ] && [ "$(field attempt.end reason)" = gave_up ] &&
+	grep -q "no spare for host 'h1' (Xid 79: " "$dir/events"
+verdict "with no spare the launcher gives up at once and says why"
+
+start spare --health xid -- "$job" "$base/spare/state" 60 10 20000
+runs
+log h2 79 "GPU has fallen off the bus."
+await 10 event detected
+log h1 79 "GPU has fallen off the bus."
+finish 30
+[ $rc = 1 ] && [ "$(count attempt.begin)" = 1 ] &&
+	[ "$(count host.down)" = 2 ]
+verdict "a spare with a bad device takes no place"
+
+dir=$base/usage
+mkdir -p "$dir"
+"$build/launch" --ranks 1 --health xidd --dir /x -- true >"$dir/out" 2>&1
+[ $? = 2 ] && grep -q "did you mean 'xid'" "$dir/out"
+verdict "a health check that there is none of is refused with the nearest"
+exit $faults
