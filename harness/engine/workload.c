@@ -19,14 +19,15 @@
 
 struct job_args {
 	int64_t ranks, ppn, steps, checkpoint_every, seed, no_progress;
-	int64_t watchdog, heartbeat, step_time;
+	int64_t watchdog, heartbeat, step_time, health_interval;
 	int64_t batch, seq, width, layers, heads, vocab;
 	const char *layout;
-	int recovery;
+	int recovery, health;
 	bool progress;
 };
 
 static const char *const recoveries[] = { "restart", NULL };
+static const char *const healths[] = { "off", "nvml", "xid", "both", NULL };
 
 #define AT(f) offsetof(struct job_args, f)
 #define JOB_PARAMS                                                             \
@@ -40,6 +41,10 @@ static const char *const recoveries[] = { "restart", NULL };
 	  "A collective that takes longer is a failure." },                    \
 	{ "heartbeat", DRILL_DURATION, AT(heartbeat), "500ms", 1000000, HOUR,  \
 	  NULL, "How often each rank says that it lives." },                   \
+	{ "health", DRILL_ENUM, AT(health), "off", 0, 0, healths,              \
+	  "Who watches the devices: nvml, xid (the kernel's log), both." },    \
+	{ "health_interval", DRILL_DURATION, AT(health_interval), "1s",        \
+	  10000000, HOUR, NULL, "How often NVML is asked." },                  \
 	{ "max_no_progress", DRILL_INT, AT(no_progress), "3", 1, 1000, NULL,   \
 	  "Attempts without progress before the launcher gives up." }
 
@@ -339,6 +344,10 @@ static void launcher_words(struct words *w, const struct job_args *a,
 	duration_words(w, "watchdog", a->watchdog);
 	duration_words(w, "heartbeat", a->heartbeat);
 	word(w, "--log"), word(w, "%s", dir);
+	if (a->health) {
+		word(w, "--health"), word(w, "%s", healths[a->health]);
+		duration_words(w, "health-interval", a->health_interval);
+	}
 	if (lab->spec.devices)
 		word(w, "--devices"), word(w, "%d", lab->spec.devices);
 	if (lab->mgmt_if[0])

@@ -53,7 +53,7 @@ static const struct drill_param table[] = {
 	OPTION("health", STRING, health, "off",
 	       .doc = "Watch devices: off, nvml, xid (kernel log) or both."),
 	OPTION("health-interval", DURATION, health_interval_ns, "1s",
-	       .min = 10000000, .max = MINUTE,
+	       .min = 10000000, .max = 60 * MINUTE,
 	       .doc = "How often NVML is asked; the log is read at once."),
 	OPTION("preload", STRING, preload, "",
 	       .doc = "Library put first in the LD_PRELOAD of each rank."),
