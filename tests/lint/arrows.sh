@@ -4,7 +4,8 @@
 . tests/lint/lib
 
 # Who may include what of ours, besides itself. The journal lies beside the
-# agent but is part of the core: an injector's record is its way back.
+# agent but is part of the core: an injector's record is its way back. A lab's
+# devices are reset by the launcher, as an operator would.
 allowed='
 harness/core
 injectors	harness/core harness/agent/journal.h harness/agent/process.h workloads/include
@@ -15,7 +16,7 @@ reports		harness/core harness/measure
 harness/engine	harness/core harness/agent injectors harness/lab harness/measure reports/reporter.h
 harness/lua	harness/core injectors harness/lab harness/engine
 harness/cli	harness injectors reports workloads/include
-workloads	harness/core workloads
+workloads	harness/core workloads injectors/hooks/device_step.h
 '
 
 # "FILE INCLUDED", both from the root, for each include of ours.
