@@ -313,6 +313,41 @@ $(BUILD)/libfaultdrill-mpi.so: $(MPIHOOK)
 
 -include $(MPIHOOK:.o=.d)
 
+# The CUDA proxy, called like the driver library; never unloaded, for threads
+# and pointers may outlive the program's dlclose.
+CUDA_HOOK := $(patsubst %,$(BUILD)/hook/%.o,$(basename \
+	$(sort $(wildcard injectors/hooks/cuda_*.c injectors/hooks/cuda_*.S)) \
+	injectors/hooks/device_step.c))
+CUDA_HOOK := $(filter-out %/cuda_audit.o,$(CUDA_HOOK))
+
+hooks: $(BUILD)/hooks/cuda/libcuda.so.1 $(BUILD)/hooks/cuda_audit.so
+
+$(BUILD)/hook/injectors/hooks/cuda_%.o $(BUILD)/hook/injectors/hooks/device_%.o: \
+		MPICC = $(CC)
+
+# By their old names, which an old libc still has apart.
+OLD_LIBS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0
+
+$(BUILD)/hook/%.o: %.S
+	$(call say,AS)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -MMD -MP -c -o $@ $<
+
+$(BUILD)/hooks/cuda/libcuda.so.1: $(CUDA_HOOK)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-z,defs,-z,now,-z,relro,-z,nodelete \
+		-Wl,-soname,$(@F) -o $@ $^ $(OLD_LIBS)
+	$(Q)ln -sf $(@F) $(@D)/libcuda.so
+
+$(BUILD)/hooks/cuda_audit.so: $(BUILD)/hook/injectors/hooks/cuda_audit.o
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-z,defs,-z,now,-z,relro,-soname,$(@F) -o $@ $^ \
+		$(OLD_LIBS)
+
+-include $(CUDA_HOOK:.o=.d) $(BUILD)/hook/injectors/hooks/cuda_audit.d
+
 # Tests without MPI use the hook's core itself.
 $(BUILD)/libsupport.a: $(call obj,$(HOOK_SRC))
 

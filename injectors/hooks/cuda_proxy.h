@@ -72,7 +72,8 @@ bool drill_effect_before(unsigned int call, CUresult *result);
 /* Once, when the page is mapped and the client claimed; no CUDA call may be
  * made in it. */
 void drill_effect_start(void);
-/* In a forked child: what was tracked is the parent's. Only stores. */
+/* In a forked child: what was tracked is the parent's. Only stores; what was
+ * locked at the fork is to be made anew. */
 void drill_effect_child(void);
 
 #pragma GCC visibility pop

@@ -44,7 +44,8 @@ agent() { needed "$build/faultdrill-agent"; }
 hooks() { for h in $hook_files; do $each "$h"; done; }
 fails() { $each "$tree/bad.so"; }
 
-hook_files=$(ls "$build"/libfaultdrill-*.so 2>/dev/null)
+hook_files=$(ls "$build"/libfaultdrill-*.so "$build"/hooks/*.so \
+	"$build"/hooks/cuda/*.so.1 2>/dev/null)
 rule "the agent needs libc only" agent
 if [ -n "$hook_files" ]; then
 	each=needed; rule "the hooks need libc only" hooks

@@ -270,6 +270,7 @@ END_TEST
 /* Sees a line only once the counters it speaks of stand on the page. */
 static void *reader(void *arg)
 {
+	static char wrong[] = "torn, or the line came first";
 	struct drill_device d;
 	uint64_t lines;
 
@@ -279,7 +280,7 @@ static void *reader(void *arg)
 		drill_device_read(p, 1, &d);
 		if (d.ecc_volatile[0] < lines ||
 		    d.ecc_volatile[0] != d.ecc_aggregate[0])
-			return "torn, or the line came first";
+			return wrong;
 	} while (lines < 2000);
 	return NULL;
 }

@@ -1,0 +1,208 @@
+/* cuda_before.c - the slow way of a call, and who is hit by a fault
+ * SPDX-License-Identifier: MIT
+ */
+#include "cuda_parts.h"
+#include "cuda_wraps.h"
+
+#include <time.h>
+
+/* Where a call goes on: @go, or nowhere, with @result. In rax and rdx. */
+struct way {
+	void *go;
+	int64_t result;
+};
+
+#pragma GCC visibility push(hidden)
+struct way drill_cuda_before(uint32_t call);
+#define DECLARE(symbol, when) void drill_wrap_##symbol(void);
+DRILL_CUDA_WRAPS(DECLARE)
+#pragma GCC visibility pop
+
+enum { ALWAYS = 1, HOT };
+
+static const struct {
+	void *fn;
+	int when;
+} wraps[DRILL_CUDA_CALLS] = {
+#define ROW(symbol, when) [DRILL_CALL_##symbol] = { drill_wrap_##symbol, when },
+	DRILL_CUDA_WRAPS(ROW)
+	[DRILL_CALL_cuGetProcAddress] = { drill_cuda_proc, ALWAYS },
+	[DRILL_CALL_cuGetProcAddress_v2] = { drill_cuda_proc_v2, ALWAYS },
+};
+
+static atomic_bool settled[DRILL_CUDA_CALLS];
+
+/* What this process counted for a fault since it was armed. */
+static struct {
+	_Atomic uint64_t mark;
+	_Atomic int64_t n, told;
+} met[DRILL_DEVICE_FAULTS];
+
+static int64_t raw_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void *target(unsigned int call, int when)
+{
+	if (drill_cuda.page && wraps[call].fn && wraps[call].when <= when)
+		return wraps[call].fn;
+	return drill_cuda.next[call];
+}
+
+/* The entry's first call: from now on its export jumps without asking us. */
+static void settle(unsigned int call)
+{
+	struct drill_device_client *c = drill_cuda.client;
+
+	if (atomic_exchange(&settled[call], true))
+		return;
+	atomic_store(&drill_cuda_go[call], target(call, ALWAYS));
+	if (c && !drill_cuda_was_given(call))
+		atomic_fetch_add(&c->linked, 1);
+	drill_cuda_look_around();
+}
+
+void drill_cuda_settle_anew(unsigned int call)
+{
+	if (atomic_load(&settled[call]))
+		atomic_store(&drill_cuda_go[call], target(call, ALWAYS));
+}
+
+/* What a driver answers in the child of a process that used it, too. */
+static bool needs_no_init(unsigned int call)
+{
+	return call == DRILL_CALL_cuDriverGetVersion ||
+	       call == DRILL_CALL_cuGetErrorName ||
+	       call == DRILL_CALL_cuGetErrorString ||
+	       call == DRILL_CALL_cuGetExportTable ||
+	       call == DRILL_CALL_cuGetProcAddress ||
+	       call == DRILL_CALL_cuGetProcAddress_v2;
+}
+
+static void count_first(void)
+{
+	struct drill_device_lane *lane;
+
+	if (drill_cuda_lane)
+		return; /* the export has counted */
+	lane = drill_cuda_lane_of_thread();
+	if (lane)
+		atomic_fetch_add_explicit(&lane->calls, 1,
+					  memory_order_relaxed);
+}
+
+struct way drill_cuda_before(uint32_t call)
+{
+	CUresult result = CUDA_ERROR_NOT_INITIALIZED;
+
+	drill_cuda_start();
+	if (drill_cuda_is_orphan() && needs_no_init(call))
+		return (struct way){ target(call, ALWAYS), 0 };
+	if (!drill_cuda_is_started())
+		return (struct way){ NULL, result };
+	count_first();
+	if (call == DRILL_CALL_cuInit)
+		drill_cuda_saw_init();
+	if (!atomic_load_explicit(&settled[call], memory_order_relaxed))
+		settle(call);
+	if (!drill_cuda.page ||
+	    !atomic_load_explicit(&drill_cuda.page->hot[call],
+				  memory_order_relaxed))
+		return (struct way){ target(call, ALWAYS), 0 };
+	if (drill_effect_before(call, &result))
+		return (struct way){ NULL, result };
+	return (struct way){ target(call, HOT), 0 };
+}
+
+bool drill_cuda_concerns(unsigned int fault)
+{
+	const struct drill_device_fault *f = &drill_cuda.page->fault[fault];
+	uint32_t state = atomic_load_explicit(&f->state, memory_order_acquire);
+
+	return (state == DRILL_DEVICE_ARMED || state == DRILL_DEVICE_FIRED) &&
+	       (f->rank == -1 || f->rank == drill_cuda.rank) &&
+	       (f->attempt == 0 || f->attempt == drill_cuda.attempt);
+}
+
+/* One in a row of draws that a seed repeats. */
+static uint32_t draw(const struct drill_device_fault *f, int64_t n)
+{
+	uint64_t x = (uint64_t)f->seed << 32 ^
+		     (uint64_t)(uint32_t)drill_cuda.rank << 20 ^ (uint64_t)n;
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((x ^ x >> 31) % 1000000);
+}
+
+static bool is_its_turn(const struct drill_device_fault *f, int64_t n)
+{
+	int64_t nth = f->nth > 0 ? f->nth : 1;
+
+	if (n < nth || (n > nth && f->every <= 0))
+		return false;
+	if (n > nth && (n - nth) % f->every)
+		return false;
+	return !f->ppm || f->ppm >= 1000000 || draw(f, n) < f->ppm;
+}
+
+/* The shared count is told in lots: an atomic add for each call would cost more
+ * than all the rest. */
+static void tell(struct drill_device_fault *f, unsigned int fault, int64_t n)
+{
+	int64_t told = atomic_exchange(&met[fault].told, n);
+
+	if (n > told)
+		atomic_fetch_add(&f->matched, (uint64_t)(n - told));
+}
+
+bool drill_cuda_met(unsigned int fault)
+{
+	struct drill_device_fault *f = &drill_cuda.page->fault[fault];
+	uint64_t mark = atomic_load_explicit(&f->mark, memory_order_relaxed);
+	bool hit;
+	int64_t n;
+
+	if (!drill_cuda_concerns(fault))
+		return false;
+	if (mark != atomic_load_explicit(&met[fault].mark,
+					 memory_order_relaxed) &&
+	    mark != atomic_exchange(&met[fault].mark, mark)) {
+		atomic_store(&met[fault].n, 0);
+		atomic_store(&met[fault].told, 0);
+	}
+	n = 1 + atomic_fetch_add_explicit(&met[fault].n, 1,
+					  memory_order_relaxed);
+	hit = is_its_turn(f, n);
+	if (hit || n % 64 == 0)
+		tell(f, fault, n);
+	if (!hit)
+		return false;
+	drill_device_fire(drill_cuda.page, fault, drill_cuda.pid,
+			  drill_cuda.comm);
+	if (f->count > 0 &&
+	    atomic_fetch_add(&f->hits, 1) >= (uint64_t)f->count) {
+		atomic_fetch_sub(&f->hits, 1);
+		return false;
+	}
+	if (f->count <= 0)
+		atomic_fetch_add(&f->hits, 1);
+	atomic_store(&f->last_hit_ns, raw_ns());
+	return true;
+}
+
+void drill_cuda_surfaces(unsigned int fault, unsigned int call)
+{
+	struct drill_device_fault *f = &drill_cuda.page->fault[fault];
+	int64_t never = 0;
+
+	if (atomic_load(&f->surfaced_ns) ||
+	    !atomic_compare_exchange_strong(&f->surfaced_ns, &never, raw_ns()))
+		return;
+	atomic_store(&f->surfaced_call, call + 1);
+	drill_device_wake();
+}
