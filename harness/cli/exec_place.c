@@ -3,12 +3,23 @@
  */
 #include "exec_place.h"
 
+#include "injectors/hooks/devices.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CUDA "hooks/cuda"
+#define AWAIT_MS 8000
+
+static bool wanted(const char *word)
+{
+	const char *want = getenv(DRILL_EXEC_WANT);
+
+	return want && strstr(want, word);
+}
 
 static void put(const char *name, const char *dir, const char *file)
 {
@@ -58,21 +69,33 @@ static void surround_cuda(const char *dir, const char *bin)
 	}
 	prepend("LD_LIBRARY_PATH", bin, CUDA);
 	prepend("LD_PRELOAD", bin, CUDA "/libcuda.so.1");
-	if (getenv(DRILL_EXEC_AUDIT))
+	if (wanted("audit"))
 		prepend("LD_AUDIT", bin, "hooks/cuda_audit.so");
 }
 
 void drill_exec_surround(const char *dir, const char *bin)
 {
-	char page[700];
-
 	setenv("FAULTDRILL_HOST", "h0", 1);
 	setenv("FAULTDRILL_ATTEMPT", "1", 1);
 	put("FAULTDRILL_HOOKS", dir, "hooks.page");
 	put("FAULTDRILL_WAKE", dir, "wake");
 	prepend("LD_PRELOAD", bin, "libfaultdrill-mpi.so");
-	snprintf(page, sizeof(page), "%s/devices.page", dir);
-	if (access(page, R_OK) == 0)
+	if (wanted("cuda"))
 		surround_cuda(dir, bin);
-	unsetenv(DRILL_EXEC_AUDIT);
+}
+
+/* The first call of a short program would be gone before the agent is there. */
+void drill_exec_await(const char *dir)
+{
+	const struct timespec nap = { 0, 1000000 };
+	struct drill_devices d;
+	char path[700];
+	int i;
+
+	snprintf(path, sizeof(path), "%s/devices.page", dir);
+	if (!wanted("wait") || drill_devices_open(&d, path, NULL) < 0)
+		return;
+	for (i = 0; i < AWAIT_MS && !atomic_load(&d.page->armed); i++)
+		nanosleep(&nap, NULL);
+	drill_devices_close(&d);
 }

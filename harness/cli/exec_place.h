@@ -6,8 +6,10 @@
 
 #include <stdbool.h>
 
-/* Set by exec for itself: absolute paths to the driver are to be caught too. */
-#define DRILL_EXEC_AUDIT "FAULTDRILL_EXEC_AUDIT"
+/* Set by exec for itself, in words: "cuda" the driver's proxies are wanted,
+ * "audit" absolute paths to the driver are to be caught too, "wait" the command
+ * begins when the fault is armed. */
+#define DRILL_EXEC_WANT "FAULTDRILL_EXEC_WANT"
 
 /* Is there a CUDA driver that could serve the command? */
 bool drill_exec_driver(void);
@@ -15,5 +17,9 @@ bool drill_exec_driver(void);
 /* Sets the environment of the command, in this process. @dir holds the pages,
  * @bin our programs and hooks. */
 void drill_exec_surround(const char *dir, const char *bin);
+
+/* Waits until a fault lies on the device page in @dir, where that is wanted; for
+ * some seconds at most. */
+void drill_exec_await(const char *dir);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "bin.h"
 #include "exec_place.h"
+#include "exec_tell.h"
 #include "load.h"
 
 #include "faultdrill/progress.h"
@@ -16,6 +17,7 @@
 #include "harness/engine/stream.h"
 #include "harness/lab/lab_record.h"
 #include "harness/lab/spec.h"
+#include "injectors/hooks/device_page.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +43,8 @@ static enum drill_outcome become(struct drill_cli *cli, const char *path)
 	}
 	ring->pid = getpid();
 	faultdrill_put(ring, FAULTDRILL_RANK_BEGIN, 0, 0, 0, 0, 0, 0, NULL);
+	drill_exec_await(dir);
+	unsetenv(DRILL_EXEC_WANT);
 	execvp(cli->rest[0], cli->rest);
 	fprintf(stderr, "faultdrill: exec: %s: %s\n", cli->rest[0],
 		strerror(errno));
@@ -68,32 +72,26 @@ static json_t *scenario(struct drill_cli *cli, json_t *fault)
 			 "deadline", "365d");
 }
 
-/* What the fault did, from the events; 0 when it never took effect. */
-static int count(json_t *events, const char *kind)
-{
-	json_t *e;
-	size_t i;
-	int n = 0;
-
-	json_array_foreach(events, i, e)
-		n += strcmp(json_string_value(json_object_get(e, "kind")),
-			    kind) == 0;
-	return n;
-}
-
 /* The command's own status, unless ours has to be heard. */
 static enum drill_outcome conclude(struct drill_cli *cli,
 				   const struct drill_result *r)
 {
-	int hits = count(r->events, "fault.effective"), code = r->job_code;
+	int hits = drill_exec_count(r->events, "fault.effective");
+	int code = r->job_code;
 
 	if (drill_cli_json(cli))
-		drill_cli_print(json_pack("{s:s s:s s:i s:i s:i}", "outcome",
+		drill_cli_print(json_pack("{s:s s:s s:i s:i s:i s:o}",
+					  "outcome",
 					  drill_outcome_name(r->outcome),
 					  "reason", r->reason, "status",
 					  code < 0 ? 128 - code : code,
 					  "effective", hits, "reverted",
-					  count(r->events, "fault.reverted")));
+					  drill_exec_count(r->events,
+							   "fault.reverted"),
+					  "evidence",
+					  drill_exec_evidence(r->events)));
+	else
+		drill_exec_tell(r->events);
 	if (!r->run)
 		return r->outcome; /* it was told already */
 	if (r->outcome == DRILL_DIRTY || r->outcome == DRILL_ERROR ||
@@ -107,6 +105,25 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 		return DRILL_INCONCLUSIVE;
 	}
 	return (enum drill_outcome)(code < 0 ? 128 - code : code);
+}
+
+/* What the command is to have around it: our own other half reads it. */
+static void want(struct drill_cli *cli, json_t *fault)
+{
+	json_t *at = json_object_get(fault, "at");
+	const char *in = json_string_value(json_object_get(fault, "injector"));
+	const char *on = json_string_value(json_object_get(at, "on"));
+	bool first = on && (strcmp(on, "call") == 0 ||
+			    (strcmp(on, "time") == 0 &&
+			     json_integer_value(json_object_get(at, "ns")) ==
+				     0));
+	char words[32];
+
+	snprintf(words, sizeof(words), "%s%s%s",
+		 in && strncmp(in, "device.", 7) == 0 ? "cuda " : "",
+		 drill_opt_set(cli, "audit") ? "audit " : "",
+		 first ? "wait" : "");
+	setenv(DRILL_EXEC_WANT, words, 1);
 }
 
 /* The folder of this run's events was only for us; its files are known. */
@@ -124,6 +141,14 @@ static void remove_runs(const char *out, const char *dir)
 	unlink(path);
 	rmdir(dir);
 	rmdir(out);
+}
+
+/* How many devices the host has; -1: those of the driver. */
+static int devices(struct drill_cli *cli)
+{
+	const char *n = drill_opt(cli, "devices");
+
+	return n ? atoi(n) : drill_exec_driver() ? -1 : 1;
 }
 
 static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
@@ -145,6 +170,7 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 
 	drill_lab_spec_init(&lab);
 	lab.hosts = 1;
+	lab.devices = devices(cli);
 	drill_bin_dir(bin, sizeof(bin));
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 ||
 	    !mkdtemp(out)) {
@@ -180,11 +206,16 @@ enum drill_outcome drill_verb_exec(struct drill_cli *cli)
 		return become(cli, drill_opt(cli, "ring"));
 	if (!text)
 		return drill_cli_usage("exec: no fault: --fault 'host.stop { "
-				       "rank = 0, at = at.time \"1s\" }'");
+				       "at = at.time \"1s\" }'");
+	if (drill_opt(cli, "devices") &&
+	    (devices(cli) < 1 || devices(cli) > DRILL_DEVICES))
+		return drill_cli_usage("exec: --devices is a number from 1 to "
+				       "%d", DRILL_DEVICES);
 	if (drill_script_fault(text, &fault, &err) < 0)
 		return drill_cli_fail(&err);
 	drill_heal_register(drill_lab_revertibles);
 	doc = scenario(cli, fault);
+	want(cli, fault);
 	o = run(cli, doc);
 	json_decref(doc);
 	return o;

@@ -66,7 +66,11 @@ static const struct drill_option lab_options[] = {
 static const struct drill_option exec_options[] = {
 	STATE_OPTION,
 	{ "fault", 'f', "EXPRESSION", false,
-	  "The fault, as in 'host.stop { rank = 0, at = at.time \"1s\" }'." },
+	  "The fault, as in 'host.stop { at = at.time \"1s\" }'." },
+	{ "devices", 0, "N", false,
+	  "Software devices, where there is no driver (1)." },
+	{ "audit", 0, NULL, false,
+	  "Catch a driver that is opened by its path, too." },
 	{ "ring", 0, "FILE", false, "Used inside: become the command." },
 	{ 0 },
 };

@@ -39,8 +39,8 @@ bool drill_script_story(struct drill_script *s, size_t i,
 
 void drill_script_free(struct drill_script *s);
 
-/* One injector expression, "host.stop { rank = 0 }", as a fault object.
- * Yours: json_decref. */
+/* One injector expression, "host.stop { rank = 0 }", as a fault object. Without
+ * a target it is aimed at the first device, else at rank 0. Yours: json_decref. */
 int drill_script_fault(const char *text, json_t **ret, struct drill_err *err);
 
 #endif

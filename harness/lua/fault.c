@@ -242,10 +242,28 @@ static const char *a_target(const struct drill_injector *inj)
 	return "job";
 }
 
+/* exec has one command on one host: what is aimed at nothing is aimed at that,
+ * or at the first device. */
+static bool only_target(lua_State *L, const struct drill_injector *inj,
+			json_t *fault)
+{
+	bool device = inj->targets & DRILL_TARGET_DEVICE;
+	bool alone = lua_getfield(L, LUA_REGISTRYINDEX, FAULT_ALONE) !=
+		     LUA_TNIL;
+
+	lua_pop(L, 1);
+	if (!alone || !(device || inj->targets & DRILL_TARGET_RANK))
+		return false;
+	json_object_set_new(fault, "target",
+			    json_pack("{s:s s:[i]}", "kind",
+				      device ? "device" : "rank", "is", 0));
+	return true;
+}
+
 static void default_target(lua_State *L, const struct drill_injector *inj,
 			   json_t *fault)
 {
-	if (json_object_get(fault, "target"))
+	if (json_object_get(fault, "target") || only_target(L, inj, fault))
 		return;
 	if (inj->targets && !(inj->targets & DRILL_TARGET_JOB))
 		raise_near(L, NULL, "%s: no target: write %s = 0, say",

@@ -99,6 +99,8 @@ int line_of(struct drill_script *s, const char *source, int line,
 /* Adds the words to the table at the top. [-0, +0, m] */
 void words_open(lua_State *L);	  /* lab workload at pick until_ detect params */
 void families_open(lua_State *L); /* host collective null ... */
+/* In the registry: the one fault of exec is made, which may go without target. */
+#define FAULT_ALONE "faultdrill.alone"
 void scenario_open(lua_State *L); /* scenario */
 void require_open(lua_State *L);  /* require */
 void require_root(struct drill_script *s, const char *path);

@@ -449,6 +449,8 @@ int drill_script_fault(const char *text, json_t **ret, struct drill_err *err)
 
 	if (!s)
 		return -ENOMEM;
+	lua_pushboolean(s->L, true);
+	lua_setfield(s->L, LUA_REGISTRYINDEX, FAULT_ALONE);
 	len = snprintf(chunk, sizeof(chunk), "return %s", text);
 	rc = len < (int)sizeof(chunk) ? 0 : -E2BIG;
 	if (rc < 0)

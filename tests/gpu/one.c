@@ -307,9 +307,10 @@ int main(int argc, char **argv)
 	int software = 0, i;
 	char path[600];
 
+	setenv(DRILL_EXEC_WANT, "cuda", 1);
 	for (i = 1; i < argc && argv[i][0] == '-'; i++)
 		if (is(argv[i], "--audit"))
-			setenv(DRILL_EXEC_AUDIT, "1", 1);
+			setenv(DRILL_EXEC_WANT, "cuda audit", 1);
 		else if (i + 1 < argc && is(argv[i], "--dir"))
 			dir = argv[++i];
 		else if (i + 1 < argc && is(argv[i], "--bin"))

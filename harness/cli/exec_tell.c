@@ -1,0 +1,85 @@
+/* exec_tell.c - what exec says at its end of the fault and of the hooks
+ * SPDX-License-Identifier: MIT
+ */
+#include "exec_tell.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text(json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}
+
+static bool is_kind(json_t *event, const char *kind)
+{
+	return strcmp(text(event, "kind"), kind) == 0;
+}
+
+int drill_exec_count(json_t *events, const char *kind)
+{
+	json_t *e;
+	size_t i;
+	int n = 0;
+
+	json_array_foreach(events, i, e)
+		n += is_kind(e, kind);
+	return n;
+}
+
+json_t *drill_exec_evidence(json_t *events)
+{
+	json_t *list = json_array(), *e, *v;
+	size_t i;
+
+	json_array_foreach(events, i, e)
+		if (is_kind(e, "fault.effective") ||
+		    is_kind(e, "fault.reverted")) {
+			v = json_object_get(e, "evidence");
+			json_array_append_new(
+				list, json_pack("{s:s s:O*}", "kind",
+						text(e, "kind"), "evidence",
+						v));
+		}
+	return list;
+}
+
+/* "calls_hit 1, error 214" and what lies deeper, in the order of the evidence. */
+static void print_flat(json_t *v, const char **comma)
+{
+	const char *key;
+	json_t *x;
+	char *s;
+
+	json_object_foreach(v, key, x) {
+		if (json_is_object(x)) {
+			print_flat(x, comma);
+			continue;
+		}
+		s = json_dumps(x, JSON_ENCODE_ANY | JSON_REAL_PRECISION(4));
+		fprintf(stderr, "%s%s %s", *comma, key,
+			json_is_string(x) ? json_string_value(x) : s ? s : "?");
+		free(s);
+		*comma = ", ";
+	}
+}
+
+void drill_exec_tell(json_t *events)
+{
+	const char *comma;
+	json_t *e;
+	size_t i;
+
+	json_array_foreach(events, i, e) {
+		if (!is_kind(e, "fault.effective"))
+			continue;
+		comma = "";
+		fprintf(stderr, "faultdrill: exec: in force: ");
+		print_flat(json_object_get(e, "evidence"), &comma);
+		fputc('\n', stderr);
+	}
+}
