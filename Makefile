@@ -234,6 +234,10 @@ TRAIN      := $(BUILD)/train-solo $(if $(shell which $(MPICC) 2>/dev/null),$(BUI
 
 workloads: $(TRAIN) $(KERNELS)
 
+# What tests/gpu/check needs: no library beyond libc.
+gpu-programs: hooks cuda-programs $(BUILD)/gpu/one $(BUILD)/gpu/identity \
+	$(BUILD)/train-solo $(KERNELS)
+
 $(BUILD)/train-kernels.%.so: workloads/train/kernels.c $(BUILD)/flags \
 		$(wildcard workloads/train/*.h) workloads/include/faultdrill/softcuda.h
 	$(call say,CC)
@@ -261,7 +265,7 @@ $(BUILD)/train-kernels.fatbin: workloads/train/kernels.c \
 	$(call say,NVCC)
 	$(Q)$(NVCC) -x cu -fatbin --fmad=false -Iworkloads/include -o $@ $<
 
-.PHONY: all drill workloads cuda cuda-programs hooks check unit bench lint format install help clean FORCE
+.PHONY: all drill workloads cuda cuda-programs gpu-programs hooks check unit bench lint format install help clean FORCE
 workloads: $(BUILD)/launch $(BUILD)/launch-rank
 workloads: $(BUILD)/softcuda/libcuda.so.1 $(BUILD)/softcuda/checked
 
