@@ -54,7 +54,7 @@ static const char *const state_names[] = { "?", "parameters", "optimizer",
 					   "sampler" };
 static const char *const by_names[] = { "none",	     "watchdog", "mpi",
 					"framework", "numerics", "checksum",
-					"storage" };
+					"storage",   "replica.hash" };
 
 #define NAME_OF(table, i)                                                      \
 	((unsigned int)(i) < sizeof(table) / sizeof((table)[0]) ? (table)[i]   \
@@ -133,10 +133,12 @@ static void put_state(struct drill_line *l, const struct faultdrill_record *rec)
 static void put_detected(struct drill_line *l,
 			 const struct faultdrill_record *rec)
 {
-	char blame[32];
+	char blame[32], what[41];
 
 	drill_line_text(l, "by", NAME_OF(by_names, rec->detail), 32);
-	put_text(l, "what", rec);
+	faultdrill_detected_what(rec, what);
+	if (what[0])
+		drill_line_text(l, "what", what, sizeof(what));
 	if (rec->n < 0)
 		return;
 	snprintf(blame, sizeof(blame), "rank %d", (int)rec->n);

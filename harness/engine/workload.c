@@ -18,7 +18,8 @@
 #define HOUR INT64_C(3600000000000)
 
 struct job_args {
-	int64_t ranks, ppn, steps, checkpoint_every, seed, no_progress;
+	int64_t ranks, ppn, steps, checkpoint_every, hash_every, seed;
+	int64_t no_progress;
 	int64_t watchdog, heartbeat, step_time, health_interval;
 	int64_t batch, seq, width, layers, heads, vocab;
 	const char *layout;
@@ -59,6 +60,8 @@ static const struct drill_param train_params[] = {
 	  "Training steps." },
 	{ "checkpoint_every", DRILL_INT, AT(checkpoint_every), "10", 0,
 	  1000000000, NULL, "Steps between two checkpoints; 0: none." },
+	{ "hash_every", DRILL_INT, AT(hash_every), "0", 0, 1000000000, NULL,
+	  "Steps between comparisons of the replicas' states; 0: none." },
 	{ "seed", DRILL_INT, AT(seed), "1", 0, 0, NULL,
 	  "Seed of model and corpus." },
 	{ "step_time", DRILL_DURATION, AT(step_time), "50ms", 0, 0, NULL,
@@ -378,6 +381,7 @@ static void train_words(struct words *w, json_t *workload,
 	word(w, "%s/train", bin);
 	word(w, "--steps"), word(w, "%d", (int)a->steps);
 	word(w, "--checkpoint-every"), word(w, "%d", (int)a->checkpoint_every);
+	size_words(w, "hash-every", a->hash_every);
 	word(w, "--seed"), word(w, "%d", (int)a->seed);
 	word(w, "--store"), word(w, "%s", store_of(lab, dir, store,
 						    sizeof(store)));

@@ -54,6 +54,17 @@ LD_LIBRARY_PATH=$build/softcuda fast --device real --store "$base/path" \
 if [ "$(state "$base/out")" = "$want" ]; then pass "$t"
 else fail "$t" "$(tail -1 "$base/out")"; fi
 
+t="a device that is not there is told with its call, code and way out"
+CUDA_VISIBLE_DEVICES=5 FAULTDRILL_RING=$base/absent.ring fast \
+	--store "$base/absent" >"$base/out" 2>&1
+rc=$?
+if [ $rc -eq 87 ] && grep -q 'cuInit: CUDA_ERROR_NO_DEVICE (100) in init' \
+	"$base/out" && grep -q 'is absent (CUDA_VISIBLE_DEVICES=5)' \
+	"$base/out" &&
+	"$dump" "$base/absent.ring" | grep -q '^detected .* n=0 .*cuInit: NO_'
+then pass "$t"
+else fail "$t" "$rc $(tail -1 "$base/out")"; fi
+
 # ---- one rank, its checkpoints ----
 fast --store "$base/whole" --steps 90 --checkpoint-every 20 >"$base/whole.out"
 whole=$(state "$base/whole.out")

@@ -8,6 +8,8 @@
 
 #include "check_main.h"
 
+#include <faultdrill/progress.h>
+
 #include <signal.h>
 
 #define MS INT64_C(1000000)
@@ -277,6 +279,46 @@ START_TEST(words_of_watchdogs_about_ranks_that_are_not_there_are_ignored)
 }
 END_TEST
 
+START_TEST(a_rank_that_says_its_device_failed_outweighs_all_that_followed)
+{
+	fill(4, 2);
+	died(0, 980, 0, SIGABRT);
+	died(1, 990, FAULTDRILL_EXIT_PEER, 0);
+	died(2, 1000, FAULTDRILL_EXIT_DEVICE, 0);
+	died(3, 985, 1, 0);
+	expect(4, LAUNCH_RANK, 2, "launcher");
+}
+END_TEST
+
+START_TEST(of_two_whose_devices_failed_the_first_is_blamed)
+{
+	fill(4, 2);
+	died(1, 990, FAULTDRILL_EXIT_DEVICE, 0);
+	died(3, 980, FAULTDRILL_EXIT_DEVICE, 0);
+	expect(4, LAUNCH_RANK, 3, "launcher");
+}
+END_TEST
+
+START_TEST(a_rank_whose_state_differs_is_blamed_also_when_it_ends_last)
+{
+	fill(4, 2);
+	died(0, 950, FAULTDRILL_EXIT_PEER, 0);
+	died(1, 990, FAULTDRILL_EXIT_PEER, 0);
+	died(2, 1020, FAULTDRILL_EXIT_CORRUPT, 0);
+	died(3, 985, FAULTDRILL_EXIT_PEER, 0);
+	expect(4, LAUNCH_RANK, 2, "launcher");
+}
+END_TEST
+
+START_TEST(ranks_that_only_saw_somebody_else_fail_blame_nobody)
+{
+	fill(2, 1);
+	died(0, 980, FAULTDRILL_EXIT_PEER, 0);
+	died(1, 990, FAULTDRILL_EXIT_PEER, 0);
+	ck_assert_int_eq(launch_blame(table, 2, ASKED).level, LAUNCH_NOBODY);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("launch_blame");
@@ -311,6 +353,14 @@ int main(void)
 	tcase_add_test(
 		t,
 		words_of_watchdogs_about_ranks_that_are_not_there_are_ignored);
+	tcase_add_test(
+		t, a_rank_that_says_its_device_failed_outweighs_all_that_followed);
+	tcase_add_test(
+		t, of_two_whose_devices_failed_the_first_is_blamed);
+	tcase_add_test(
+		t, a_rank_whose_state_differs_is_blamed_also_when_it_ends_last);
+	tcase_add_test(
+		t, ranks_that_only_saw_somebody_else_fail_blame_nobody);
 	suite_add_tcase(s, t);
 	return drill_check_main(s);
 }

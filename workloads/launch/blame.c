@@ -7,6 +7,8 @@
  */
 #include "blame.h"
 
+#include <faultdrill/progress.h>
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,14 +92,23 @@ static int first_failed(const struct table *t)
 	return best;
 }
 
+/* It said itself that its device, or its state, is bad. */
+static bool accused_itself(const struct launch_report *r)
+{
+	return r->signal == 0 && (r->code == FAULTDRILL_EXIT_DEVICE ||
+				  r->code == FAULTDRILL_EXIT_CORRUPT);
+}
+
 /* How much a death looks like the cause rather than a consequence. Launchers
  * and MPI libraries end the survivors by a signal; a watchdog's abort says that
- * somebody else is the cause. */
+ * somebody else is the cause, as does a rank that saw a collective fail. */
 static int weight(const struct launch_report *r)
 {
 	if (r->watchdog != 0)
 		return 0;
-	if (r->told)
+	if (accused_itself(r))
+		return 4;
+	if (r->told || r->code == FAULTDRILL_EXIT_PEER)
 		return 1;
 	return r->signal ? 3 : 2;
 }
@@ -224,6 +235,11 @@ struct launch_blame launch_blame(const struct launch_report *r, int n,
 	struct launch_blame b = {LAUNCH_NOBODY, -1, NULL, NULL};
 	int host = whole_host(&t, lost), own = died_of_itself(&t);
 
+	if (own >= 0 && accused_itself(&r[own]))
+		return verdict(LAUNCH_RANK, own, "launcher",
+			       r[own].code == FAULTDRILL_EXIT_DEVICE
+				       ? "it said that its device failed"
+				       : "its state is not that of the others");
 	if (own >= 0 && r[own].signal)
 		return verdict(LAUNCH_RANK, own, "launcher",
 			       "it was the first to die by a signal");

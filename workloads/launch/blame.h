@@ -17,7 +17,9 @@ enum launch_state {
 	LAUNCH_GONE,   /* the connection ended with no word of an exit */
 };
 
-/* One rank as the launcher saw it last; stamps are the launcher's. */
+/* Of exit statuses those of faultdrill_exit (progress.h) speak for themselves.
+ *
+ * One rank as the launcher saw it last; stamps are the launcher's. */
 struct launch_report {
 	int host; /* index of the host it was placed on */
 	enum launch_state state;

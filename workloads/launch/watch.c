@@ -3,6 +3,8 @@
  */
 #include "job.h"
 
+#include <faultdrill/progress.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +41,13 @@ static const char *how_ended(const struct launch_report *r, char *buf,
 	else if (r->signal)
 		snprintf(buf, size, "killed by signal %d", r->signal);
 	else
-		snprintf(buf, size, "exit status %d", r->code);
+		snprintf(buf, size, "exit status %d%s", r->code,
+			 r->code == FAULTDRILL_EXIT_DEVICE
+				 ? ": its device failed" :
+			 r->code == FAULTDRILL_EXIT_CORRUPT
+				 ? ": its state is another" :
+			 r->code == FAULTDRILL_EXIT_PEER
+				 ? ": another rank failed" : "");
 	return buf;
 }
 
@@ -57,8 +65,10 @@ void launch_watch_exit(struct launch_job *j, int rank)
 		return;
 	}
 	rank_name(rank, name, sizeof(name));
-	launch_job_trouble(j, "launcher", name, name, "failed",
-			   how_ended(r, detail, sizeof(detail)));
+	launch_job_trouble(j, "launcher", name,
+			   r->state == LAUNCH_EXITED && !r->signal &&
+			   r->code == FAULTDRILL_EXIT_PEER ? NULL : name,
+			   "failed", how_ended(r, detail, sizeof(detail)));
 }
 
 static int64_t unheard(const struct launch_job *j, int rank)

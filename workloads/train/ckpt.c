@@ -205,9 +205,8 @@ void ckpt_open(struct model *m)
 	ckpt.first = total * (uint64_t)train.rank / w;
 	ckpt.count = total * ((uint64_t)train.rank + 1) / w - ckpt.first;
 	for (i = 0; i < 2; i++)
-		if (cuda.cuMemAllocHost_v2((void **)&ckpt.buffer[i].data,
-					   (ckpt.count + 1) * sizeof(float)))
-			train_die(TRAIN_FAILED, "no memory for checkpoints");
+		CU(cuMemAllocHost_v2, (void **)&ckpt.buffer[i].data,
+		   (ckpt.count + 1) * sizeof(float));
 	if (pthread_create(&ckpt.writer, NULL, writer, NULL))
 		train_die(TRAIN_FAILED, "no thread for checkpoints");
 }
@@ -329,7 +328,7 @@ int64_t ckpt_restore(struct model *m, struct sampler *s)
 		got = comm_min(try_step(candidate, state, floats, s));
 	} while (!got);
 	if (got)
-		model_put(m, state, 0, floats);
+		model_restore(m, state, floats);
 	free(state);
 	return got;
 }

@@ -26,7 +26,7 @@ static void check(int rc, const char *what)
 		return;
 	MPI_Error_string(rc, text, &n);
 	faultdrill_detected(train.ring, FAULTDRILL_BY_MPI, -1, what);
-	train_die(TRAIN_FAILED, "%s: %s", what, text);
+	train_die(TRAIN_PEER, "%s: %s", what, text);
 }
 
 static void wait_for(MPI_Request *r, int n)
@@ -100,6 +100,17 @@ int64_t comm_min(int64_t x)
 	wait_for(&r, 1);
 	watch_leave();
 	return x;
+}
+
+void comm_gather(uint64_t x, uint64_t *all)
+{
+	MPI_Request r;
+
+	watch_enter("all-gather");
+	check(MPI_Iallgather(&x, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T,
+			     MPI_COMM_WORLD, &r), "MPI_Iallgather");
+	wait_for(&r, 1);
+	watch_leave();
 }
 
 void comm_barrier(void)

@@ -29,6 +29,11 @@ int64_t comm_min(int64_t x)
 	return x;
 }
 
+void comm_gather(uint64_t x, uint64_t *all)
+{
+	all[0] = x;
+}
+
 void comm_barrier(void)
 {
 }

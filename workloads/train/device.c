@@ -34,33 +34,83 @@ static bool usable(const char *name, CUresult *r)
 	return *r == CUDA_SUCCESS;
 }
 
+/* A launcher that chose our device means that one: when it is not there, no
+ * other must stand in for it silently. */
+static bool is_chosen(void)
+{
+	return !strcmp(train.o.device, "real") ||
+	       getenv("CUDA_VISIBLE_DEVICES");
+}
+
 static void load(void)
 {
 	const char *want = train.o.device;
 	CUresult r;
 
-	if (strcmp(want, "software") && usable("libcuda.so.1", &r))
-		return;
-	if (!strcmp(want, "real"))
-		train_die(TRAIN_DEVICE, "no CUDA driver with a device (%d)", r);
-	if (!usable(train.software, &r))
-		train_die(TRAIN_DEVICE, "%s: %s", train.software,
-			  cuda.cuInit ? "no device" : dlerror());
+	if (strcmp(want, "software")) {
+		if (usable("libcuda.so.1", &r))
+			return;
+		if (cuda.cuInit && is_chosen())
+			device_check(r, "cuInit");
+		if (!strcmp(want, "real"))
+			train_die(TRAIN_DEVICE, "no CUDA driver: %s",
+				  dlerror());
+	}
+	if (!usable(train.software, &r) && !cuda.cuInit)
+		train_die(TRAIN_DEVICE, "%s: %s", train.software, dlerror());
+	device_check(r, "cuInit");
 }
 
+/* What a reader of the log would ask next. */
+static void explain(CUresult r, char *buf, size_t size)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	size_t room, all;
+
+	buf[0] = 0;
+	if (r == CUDA_ERROR_OUT_OF_MEMORY && cuda.cuMemGetInfo_v2 &&
+	    !cuda.cuMemGetInfo_v2(&room, &all))
+		snprintf(buf, size, ": %.1f of %.1f MiB are free",
+			 (double)room / 1048576, (double)all / 1048576);
+	else if (r == CUDA_ERROR_NO_DEVICE || r == CUDA_ERROR_INVALID_DEVICE)
+		snprintf(buf, size, ": the device is absent "
+			 "(CUDA_VISIBLE_DEVICES=%.40s)",
+			 visible ? visible : "");
+	else if (r == CUDA_ERROR_DEVICE_UNAVAILABLE)
+		snprintf(buf, size, ": the device is taken, or needs a reset");
+}
+
+/* "cuStreamSynchronize: ECC_UNCORRECTABLE": all that an event has room for. */
+static void report(const char *call, const char *name)
+{
+	size_t n = strlen(call);
+	char what[128];
+
+	if (n > 3 && !strncmp(call + n - 3, "_v", 2))
+		n -= 3;
+	if (!strncmp(name, "CUDA_ERROR_", 11))
+		name += 11;
+	snprintf(what, sizeof(what), "%.*s: %s", (int)n, call, name);
+	faultdrill_detected(train.ring, FAULTDRILL_BY_FRAMEWORK,
+			    train.ring ? train.ring->slot : train.rank, what);
+}
+
+/* No call follows that could hang or say something else: what failed first is
+ * what is told. */
 void device_check(CUresult r, const char *call)
 {
 	const char *name = NULL;
+	char more[128];
 
 	if (r == CUDA_SUCCESS)
 		return;
 	cuda.cuGetErrorName(r, &name);
-	faultdrill_detected(train.ring, FAULTDRILL_BY_FRAMEWORK,
-			    train.ring ? train.ring->slot : train.rank,
-			    name && !strncmp(name, "CUDA_ERROR_", 11) ?
-				    name + 11 : "CUDA error");
-	train_die(TRAIN_DEVICE, "%s: %s (%d)", call, name ? name : "unknown",
-		  (int)r);
+	name = name ? name : "unknown CUDA error";
+	report(call, name);
+	explain(r, more, sizeof(more));
+	train_die(TRAIN_DEVICE, "%s: %s (%d) in %s at step %lld%s", call, name,
+		  (int)r, train.doing ? train.doing : "step",
+		  (long long)train.step, more);
 }
 
 void device_open(double flops)
@@ -76,6 +126,8 @@ void device_open(double flops)
 		setenv("FAULTDRILL_PACE", "off", 0);
 	load();
 	CU(cuDeviceGetCount, &n);
+	if (n < 1)
+		device_check(CUDA_ERROR_NO_DEVICE, "cuDeviceGetCount");
 	n = faultdrill_env("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
 			   "SLURM_LOCALID", 0) % n;
 	CU(cuDeviceGet, &device, n);

@@ -65,6 +65,15 @@ static void find_home(void)
 
 static void phase(enum faultdrill_phase p, bool begin)
 {
+	static const char *const names[] = {
+		[FAULTDRILL_INIT] = "init", [FAULTDRILL_CONNECT] = "connect",
+		[FAULTDRILL_DATA] = "data", [FAULTDRILL_COMPUTE] = "compute",
+		[FAULTDRILL_COMM] = "comm",
+		[FAULTDRILL_CHECKPOINT] = "checkpoint",
+		[FAULTDRILL_RESTORE] = "restore",
+	};
+
+	train.doing = begin ? names[p] : NULL;
 	if (begin)
 		faultdrill_phase_begin(train.ring, p);
 	else
@@ -141,6 +150,18 @@ static double step(struct model *m, int64_t s, double *own)
 	return mean;
 }
 
+static bool checkpoint_due(int64_t s)
+{
+	return train.o.checkpoint_every && s % train.o.checkpoint_every == 0;
+}
+
+/* What was not compared is not kept, and the end is kept too. */
+static bool hash_due(int64_t s)
+{
+	return train.o.hash_every && (s % train.o.hash_every == 0 ||
+				      checkpoint_due(s) || s == train.o.steps);
+}
+
 static void train_on(struct model *m, int64_t from, struct sampler *at)
 {
 	const struct train_options *o = &train.o;
@@ -150,12 +171,18 @@ static void train_on(struct model *m, int64_t from, struct sampler *at)
 	for (s = from + 1; s <= o->steps; s++) {
 		const int64_t mine = at->next + (int64_t)train.rank * o->batch;
 
+		train.step = s;
 		faultdrill_step_begin(train.ring, s);
 		mean = step(m, s, &own);
 		at->next += (int64_t)o->batch * train.world;
 		faultdrill_step_end(train.ring, s, m->rows, mine, o->batch,
 				    own);
-		if (o->checkpoint_every && s % o->checkpoint_every == 0) {
+		if (hash_due(s)) {
+			phase(FAULTDRILL_COMM, true);
+			replica_compare(m, s);
+			phase(FAULTDRILL_COMM, false);
+		}
+		if (checkpoint_due(s)) {
 			phase(FAULTDRILL_CHECKPOINT, true);
 			ckpt_take(s, *at);
 			phase(FAULTDRILL_CHECKPOINT, false);

@@ -205,6 +205,20 @@ void model_get(struct model *m, float *host, size_t first, size_t n)
 	CU(cuStreamSynchronize, m->stream);
 }
 
+/* By way of a second copy on the device, as frameworks load a checkpoint: this
+ * is where a device that just had room for the training runs out of it. */
+void model_restore(struct model *m, const float *host, size_t n)
+{
+	CUdeviceptr copy;
+
+	CU(cuMemAlloc_v2, &copy, n * sizeof(float));
+	CU(cuMemcpyHtoDAsync_v2, copy, host, n * sizeof(float), m->stream);
+	CU(cuMemcpyDtoDAsync_v2, (CUdeviceptr)(uintptr_t)m->p, copy,
+	   n * sizeof(float), m->stream);
+	CU(cuStreamSynchronize, m->stream);
+	CU(cuMemFree_v2, copy);
+}
+
 void model_put(struct model *m, const float *host, size_t first, size_t n)
 {
 	CU(cuMemcpyHtoDAsync_v2, (CUdeviceptr)(uintptr_t)(m->p + first), host,

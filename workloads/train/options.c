@@ -29,6 +29,9 @@ static const struct option {
 	  "25", "steps between checkpoints, 0 for none" },
 	{ "keep", "N", INT, AT(keep), 1, 1000, "3",
 	  "committed checkpoints to keep" },
+	{ "hash-every", "N", INT64, AT(hash_every), 0, INT_MAX, "0",
+	  "steps between comparisons of the replicas, also made before each "
+	  "checkpoint; 0 for none" },
 	{ "watchdog", "TIME", TIME, AT(watchdog_s), 0, 0, "5s",
 	  "limit of one collective, 0s for none" },
 	{ "step-time", "TIME", TIME, AT(step_s), 0, 0, "50ms",

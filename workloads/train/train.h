@@ -7,6 +7,7 @@
  *   model.c    parameters and memory;  pass.c  forward, backward, update
  *   data.c     corpus, shards, prefetching loader, sampler
  *   ckpt.c     asynchronous checkpoints and the way back;  shard.c  their files
+ *   replica.c  compares the replicas' states by hash
  *   comm_*.c   collectives over MPI, or of one rank without MPI
  *   watch.c    the collective watchdog
  *   check.c    gradients against finite differences
@@ -25,8 +26,10 @@
 enum train_exit {
 	TRAIN_FAILED = 1,
 	TRAIN_USAGE = 2,
-	TRAIN_WATCHDOG = 86, /* a collective took longer than --watchdog */
-	TRAIN_DEVICE = 87,   /* the device returned an error */
+	TRAIN_WATCHDOG = FAULTDRILL_EXIT_WATCHDOG,
+	TRAIN_DEVICE = FAULTDRILL_EXIT_DEVICE,
+	TRAIN_CORRUPT = FAULTDRILL_EXIT_CORRUPT,
+	TRAIN_PEER = FAULTDRILL_EXIT_PEER,
 };
 
 struct train_layout {
@@ -34,7 +37,7 @@ struct train_layout {
 };
 
 struct train_options {
-	int64_t steps, checkpoint_every;
+	int64_t steps, checkpoint_every, hash_every;
 	struct train_layout layout;
 	int batch, seq, width, layers, heads, vocab;
 	int keep, log_every;
@@ -48,6 +51,8 @@ struct train {
 	struct train_options o;
 	int rank, world;
 	struct faultdrill_ring *ring;
+	const char *doing; /* the phase, for messages */
+	int64_t step;
 	const char *home; /* folder of the program */
 	char *software;	  /* the software device's library */
 };
@@ -119,6 +124,7 @@ void model_init_parameters(struct model *m, uint64_t seed);
 /* State is parameters and both moments: 3 n floats from m->p. */
 void model_get(struct model *m, float *host, size_t first, size_t n);
 void model_put(struct model *m, const float *host, size_t first, size_t n);
+void model_restore(struct model *m, const float *host, size_t n);
 
 /* ---- pass.c ---- */
 void pass_forward(struct model *m);
@@ -176,12 +182,19 @@ int shard_write(int64_t step, int shard, int shards, uint64_t first,
 int manifest_write(int64_t step, struct sampler s, int shards, uint64_t floats);
 uint64_t train_hash(const void *data, size_t bytes);
 
+/* ---- replica.c ---- */
+/* Before a checkpoint, and every --hash-every steps: all ranks hold the same
+ * state, or all end and the ones that differ are named. */
+void replica_compare(struct model *m, int64_t step);
+
 /* ---- comm_mpi.c, comm_none.c ---- */
 void comm_init(int *argc, char ***argv);
 /* In place, over all ranks, the order of the sums fixed by the ranks. */
 void comm_sum(float *x, size_t n);
 void comm_broadcast(void *x, size_t bytes);
 int64_t comm_min(int64_t x);
+/* One number of each rank, in their order. */
+void comm_gather(uint64_t x, uint64_t *all);
 void comm_barrier(void);
 void comm_close(void);
 

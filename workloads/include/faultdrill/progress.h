@@ -65,7 +65,8 @@ enum faultdrill_kind {
 	FAULTDRILL_RESTORE_DONE,
 	FAULTDRILL_STATE,	 /* step; detail: faultdrill_state, a hash */
 	FAULTDRILL_SYMPTOM,	 /* text what */
-	FAULTDRILL_DETECTED,	 /* detail: faultdrill_by, n slot blamed or -1, text what */
+	FAULTDRILL_DETECTED,	 /* detail: faultdrill_by, n slot blamed or -1, text what;
+				    what does not fit goes on in a, b and f */
 	FAULTDRILL_SAMPLE,	 /* text metric, f value */
 	FAULTDRILL_RANK_END,	 /* n exit code */
 };
@@ -93,6 +94,15 @@ enum faultdrill_by { /* the detectors of design section 8 that a rank can be */
 	FAULTDRILL_BY_NUMERICS,
 	FAULTDRILL_BY_CHECKSUM,
 	FAULTDRILL_BY_STORAGE,
+	FAULTDRILL_BY_REPLICA, /* hashes of replicas that should be equal */
+};
+
+/* Exit statuses by which a rank tells its launcher who is to blame. */
+enum faultdrill_exit {
+	FAULTDRILL_EXIT_WATCHDOG = 86, /* somebody keeps a collective waiting */
+	FAULTDRILL_EXIT_DEVICE = 87,   /* my device says an error */
+	FAULTDRILL_EXIT_CORRUPT = 88,  /* my state is not that of the others */
+	FAULTDRILL_EXIT_PEER = 89,     /* I am well: somebody else failed */
 };
 
 struct faultdrill_record { /* 64 bytes */
@@ -462,12 +472,37 @@ static inline void faultdrill_symptom(struct faultdrill_ring *r,
 	faultdrill_put(r, FAULTDRILL_SYMPTOM, 0, 0, 0, 0, 0, 0, what);
 }
 
-/* blame is a slot, or -1 for nobody. */
+/* blame is a slot, or -1 for nobody; of what the first 40 bytes are kept. */
 static inline void faultdrill_detected(struct faultdrill_ring *r,
 				       enum faultdrill_by by, int blame,
 				       const char *what)
 {
-	faultdrill_put(r, FAULTDRILL_DETECTED, by, blame, 0, 0, 0, 0, what);
+	const size_t n = strlen(what), first = 16;
+	char more[24] = { 0 };
+	int64_t a, b;
+	double f;
+
+	if (n > first)
+		memcpy(more, what + first,
+		       n - first < sizeof(more) ? n - first : sizeof(more));
+	memcpy(&a, more, 8);
+	memcpy(&b, more + 8, 8);
+	memcpy(&f, more + 16, 8);
+	faultdrill_put(r, FAULTDRILL_DETECTED, by, blame, 0, a, b, f, what);
+}
+
+/* What a FAULTDRILL_DETECTED says, as text. Returns @buf. */
+static inline const char *
+faultdrill_detected_what(const struct faultdrill_record *rec, char buf[41])
+{
+	memset(buf, 0, 41);
+	memcpy(buf, rec->text, 16);
+	if (strlen(buf) == 16) {
+		memcpy(buf + 16, &rec->a, 8);
+		memcpy(buf + 24, &rec->b, 8);
+		memcpy(buf + 32, &rec->f, 8);
+	}
+	return buf;
 }
 
 static inline void faultdrill_sample(struct faultdrill_ring *r,
