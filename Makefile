@@ -352,6 +352,17 @@ $(BUILD)/hooks/cuda_audit.so: $(BUILD)/hook/injectors/hooks/cuda_audit.o
 
 -include $(CUDA_HOOK:.o=.d) $(BUILD)/hook/injectors/hooks/cuda_audit.d
 
+# A driver that tells who called, behind the proxy in tests.
+$(BUILD)/tests/cuda/toy/libcuda.so.1: $(wildcard tests/support/cuda/toy.*) \
+		injectors/hooks/cuda_symbols.h
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) -I. -Iworkloads/include -O2 -fPIC -shared \
+		-Wl,-soname,$(@F) -o $@ $(filter %.S %.c,$^)
+
+$(BUILD)/tests/unit/test_cuda_proxy: | $(BUILD)/hooks/cuda/libcuda.so.1 \
+	$(BUILD)/tests/cuda/toy/libcuda.so.1 $(BUILD)/softcuda/libcuda.so.1
+
 # Tests without MPI use the hook's core itself.
 $(BUILD)/libsupport.a: $(call obj,$(HOOK_SRC))
 

@@ -580,22 +580,21 @@ int drill_device_by_uuid(const struct drill_device_page *p,
 	return -1;
 }
 
-uint64_t drill_device_calls(const struct drill_device_client *c)
+static uint64_t sum_lanes(const struct drill_device_lane *l, bool launches)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < DRILL_DEVICE_LANES; i++)
-		sum += atomic_load_explicit(&c->lane[i].calls,
-					    memory_order_relaxed);
+		sum += atomic_load(launches ? &l[i].launches : &l[i].calls);
 	return sum;
+}
+
+uint64_t drill_device_calls(const struct drill_device_client *c)
+{
+	return sum_lanes(c->lane, false);
 }
 
 uint64_t drill_device_launches(const struct drill_device_client *c)
 {
-	uint64_t sum = 0;
-
-	for (int i = 0; i < DRILL_DEVICE_LANES; i++)
-		sum += atomic_load_explicit(&c->lane[i].launches,
-					    memory_order_relaxed);
-	return sum;
+	return sum_lanes(c->lane, true);
 }

@@ -1,0 +1,685 @@
+/* test_cuda_proxy.c - the CUDA proxy over a toy driver that tells who called
+ * SPDX-License-Identifier: MIT
+ *
+ * Each test is a process of its own, for a process has one proxy.
+ */
+#include "check_main.h"
+
+#include "injectors/hooks/cuda_proxy.h"
+#include "tests/support/cuda/toy.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct {
+	const char *symbol;
+	int since;
+} known[] = {
+#define KNOWN(number, symbol, since) { #symbol, since },
+	DRILL_CUDA_SYMBOLS(KNOWN)
+};
+
+static char dir[64], page_path[96], said_path[96], cwd[2048];
+static struct drill_device_page *page;
+static void *proxy, *toy;
+static uint32_t *toy_count, *toy_records;
+static struct toy_record *record;
+
+static const char *built(const char *what)
+{
+	static char path[2][4096];
+	static int turn;
+	const char *b = getenv("BUILD");
+
+	turn = !turn;
+	snprintf(path[turn], sizeof(path[turn]), "%s/%s/%s",
+		 b && *b == '/' ? "" : cwd, b ? b : "build", what);
+	return path[turn];
+}
+
+static void make_page(void)
+{
+	int fd = open(page_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(posix_fallocate(fd, 0, sizeof(*page)), 0);
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    fd, 0);
+	ck_assert_ptr_ne(page, MAP_FAILED);
+	close(fd);
+	page->version = DRILL_DEVICE_VERSION;
+	page->size = sizeof(*page);
+	page->owner = geteuid();
+	page->mode = 0600;
+	atomic_store(&page->magic, DRILL_DEVICE_MAGIC);
+}
+
+static void setup(void)
+{
+	ck_assert_ptr_nonnull(getcwd(cwd, sizeof(cwd)));
+	strcpy(dir, "/tmp/fd-proxy.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(page_path, sizeof(page_path), "%s/devices.page", dir);
+	snprintf(said_path, sizeof(said_path), "%s/said", dir);
+	make_page();
+	ck_assert_ptr_nonnull(freopen(said_path, "w", stderr));
+	setenv("FAULTDRILL_DEVICES", page_path, 1);
+	setenv("FAULTDRILL_CUDA_NEXT", built("tests/cuda/toy/libcuda.so.1"),
+	       1);
+	unsetenv("FAULTDRILL_RANK");
+	unsetenv("OMPI_COMM_WORLD_RANK");
+}
+
+static void teardown(void)
+{
+	char cmd[96];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+	ck_assert_int_eq(system(cmd), 0);
+}
+
+static void *open_lib(const char *path)
+{
+	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	ck_assert_msg(lib != NULL, "%s", dlerror());
+	return lib;
+}
+
+static void *sym(const char *name)
+{
+	void *s = dlsym(proxy, name);
+
+	ck_assert_msg(s != NULL, "no %s", name);
+	return s;
+}
+
+static void load(void)
+{
+	proxy = open_lib(built("hooks/cuda/libcuda.so.1"));
+	toy = open_lib(built("tests/cuda/toy/libcuda.so.1"));
+	ck_assert_ptr_ne(proxy, toy);
+	toy_count = dlsym(toy, "toy_count");
+	toy_records = dlsym(toy, "toy_records");
+	record = dlsym(toy, "toy_record");
+}
+
+static int call0(const char *name)
+{
+	return ((int (*)(void))sym(name))();
+}
+
+static const char *said(void)
+{
+	static char text[4096];
+	FILE *f = fopen(said_path, "r");
+
+	fflush(stderr);
+	ck_assert_ptr_nonnull(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+static bool is_proc(int call)
+{
+	return !strncmp(known[call].symbol, "cuGetProcAddress", 16);
+}
+
+START_TEST(each_export_reaches_its_namesake)
+{
+	load();
+	for (int i = 0; i < DRILL_CUDA_CALLS; i++) {
+		if (is_proc(i))
+			continue;
+		for (int n = 1; n <= 3; n++) {
+			ck_assert_int_eq(call0(known[i].symbol),
+					 TOY_ANSWER + i);
+			ck_assert_uint_eq(toy_count[i], n);
+		}
+	}
+	ck_assert_uint_eq(page->client[0].hello, 1);
+	ck_assert_int_eq(page->client[0].pid, getpid());
+	ck_assert_uint_eq(page->client[0].linked, DRILL_CUDA_CALLS - 2);
+	ck_assert_uint_eq(drill_device_calls(&page->client[0]),
+			  3 * (DRILL_CUDA_CALLS - 2));
+	ck_assert_uint_eq(page->client[0].bypassed, 0);
+	ck_assert_str_eq(said(), "");
+}
+END_TEST
+
+START_TEST(without_a_page_nothing_is_said_and_nothing_changed)
+{
+	__typeof__(&cuGetProcAddress_v2) get;
+	void *p = NULL;
+
+	unsetenv("FAULTDRILL_DEVICES");
+	load();
+	ck_assert_int_eq(call0("cuCtxSynchronize"),
+			 TOY_ANSWER + DRILL_CALL_cuCtxSynchronize);
+	get = sym("cuGetProcAddress_v2");
+	ck_assert_int_eq(get("cuInit", &p, 12000, 0, NULL), 0);
+	ck_assert_ptr_eq(p, dlsym(toy, "cuInit"));
+	ck_assert_str_eq(said(), "");
+	ck_assert_uint_eq(page->client[0].claimed, 0);
+}
+END_TEST
+
+/* The name of an export without what its version and stream add. */
+static cuuint64_t base_name(int call, char *ret)
+{
+	char *end, *thread;
+
+	strcpy(ret, known[call].symbol);
+	thread = strstr(ret, "_pts");
+	if (!thread)
+		thread = strstr(ret, "_ptd");
+	if (thread)
+		*thread = '\0';
+	end = ret + strlen(ret) - 3;
+	if (end > ret && end[0] == '_' && end[1] == 'v')
+		*end = '\0';
+	return thread ? 2 : 0;
+}
+
+START_TEST(what_cuGetProcAddress_gives_out_is_ours)
+{
+	__typeof__(&cuGetProcAddress_v2) get;
+	int status, n = 0;
+	char name[128];
+	cuuint64_t flags;
+	void *p;
+
+	load();
+	get = sym("cuGetProcAddress_v2");
+	for (int i = 0; i < DRILL_CUDA_CALLS; i++) {
+		flags = base_name(i, name);
+		status = -1;
+		ck_assert_int_eq(get(name, &p, known[i].since, flags, &status),
+				 0);
+		ck_assert_int_eq(status, 0);
+		ck_assert_msg(p == sym(known[i].symbol), "%s at %d",
+			      known[i].symbol, known[i].since);
+		n++;
+	}
+	ck_assert_uint_eq(page->client[0].remapped, n);
+	ck_assert_uint_eq(page->client[0].passed, 0);
+	/* Through the old one, and through the one that was given out. */
+	ck_assert_int_eq(get("cuGetProcAddress", &p, 11030, 0, NULL), 0);
+	ck_assert_ptr_eq(p, sym("cuGetProcAddress"));
+	ck_assert_int_eq(((__typeof__(&cuGetProcAddress))p)(
+				 "cuMemAlloc", &p, 11030, 0), 0);
+	ck_assert_ptr_eq(p, sym("cuMemAlloc_v2"));
+	/* Calls of what was given out are no linked ones. */
+	ck_assert_int_eq(((int (*)(void))p)(),
+			 TOY_ANSWER + DRILL_CALL_cuMemAlloc_v2);
+	ck_assert_uint_eq(page->client[0].linked, 1);
+}
+END_TEST
+
+START_TEST(what_is_not_found_or_not_known_passes_through)
+{
+	__typeof__(&cuGetProcAddress_v2) get;
+	int status = 5;
+	void *p = NULL;
+
+	setenv("TOY_HIDE", "cuMemAlloc", 1);
+	load();
+	get = sym("cuGetProcAddress_v2");
+	ck_assert_int_eq(get("", &p, 0, 0, NULL), CUDA_ERROR_NOT_FOUND);
+	ck_assert_int_eq(get("cuNever", &p, 13000, 0, &status), 0);
+	ck_assert_ptr_null(p);
+	ck_assert_int_eq(status, 77);
+	ck_assert_int_eq(get("cuTomorrow", &p, 13000, 0, &status), 0);
+	ck_assert_int_eq(((int (*)(void))p)(), TOY_ANSWER - 1);
+	ck_assert_uint_eq(page->client[0].passed, 1);
+	/* An address that is not exported: by name and version. */
+	ck_assert_int_eq(get("cuMemAlloc", &p, 12000, 0, NULL), 0);
+	ck_assert_ptr_eq(p, sym("cuMemAlloc_v2"));
+	/* In a version to come the name may mean something else. */
+	ck_assert_int_eq(get("cuMemAlloc", &p, DRILL_CUDA_NEWEST + 1, 0, NULL),
+			 0);
+	ck_assert_int_eq(((int (*)(void))p)(), TOY_ANSWER - 1);
+	ck_assert_uint_eq(page->client[0].passed, 2);
+}
+END_TEST
+
+static void launch(void)
+{
+	__typeof__(&cuLaunchKernel) fn = sym("cuLaunchKernel");
+
+	memset(record, 0, sizeof(*record));
+	ck_assert_int_eq(fn((void *)0x1122334455667788, 2, 3, 4, 5, 6, 7,
+			    0xfffffffe, (void *)0x99, (void *)0xaabbccddeeff,
+			    (void *)0x77),
+			 TOY_ANSWER + DRILL_CALL_cuLaunchKernel);
+	ck_assert_uint_eq(record->reg[0], 0x1122334455667788);
+	for (unsigned int i = 1; i < 6; i++)
+		ck_assert_uint_eq((uint32_t)record->reg[i], i + 1);
+	ck_assert_uint_eq((uint32_t)record->stack[0], 7);
+	ck_assert_uint_eq((uint32_t)record->stack[1], 0xfffffffe);
+	ck_assert_uint_eq(record->stack[2], 0x99);
+	ck_assert_uint_eq(record->stack[3], 0xaabbccddeeff);
+	ck_assert_uint_eq(record->stack[4], 0x77);
+}
+
+static void doubles(void)
+{
+	double (*fn)(double, double, double, double, double, double, double,
+		     double) = sym("cuTexRefSetMipmapLevelClamp");
+
+	memset(record, 0, sizeof(*record));
+	fn(1.5, -2.5, 3, 4, 5, 6, 7, 8.25);
+	ck_assert(record->xmm0 == 1.5 && record->xmm1 == -2.5 &&
+		  record->xmm7 == 8.25);
+}
+
+START_TEST(arguments_and_result_arrive_as_they_are)
+{
+	load();
+	*toy_records = 1;
+	for (int round = 0; round < 3; round++) {
+		launch(); /* the start, the fast way, the slow way */
+		doubles();
+		if (round == 1)
+			memset((void *)page->hot, 1, sizeof(page->hot));
+	}
+}
+END_TEST
+
+static struct drill_device_fault *arm(int call, int action)
+{
+	struct drill_device_fault *f = &page->fault[2];
+
+	memset(f, 0, sizeof(*f));
+	f->mark = 77;
+	f->action = (uint32_t)action;
+	f->device = -1;
+	f->rank = -1;
+	f->error = 999;
+	f->call = 1 + (uint32_t)call;
+	f->nth = 1;
+	f->ppm = 1000000;
+	f->state = DRILL_DEVICE_ARMED;
+	page->armed = 1 << 2;
+	page->hot[call] = 1;
+	return f;
+}
+
+START_TEST(any_entry_point_can_be_told_to_fail)
+{
+	struct drill_device_fault *f;
+
+	load();
+	for (int i = 0; i < DRILL_CUDA_CALLS; i++) {
+		if (is_proc(i))
+			continue;
+		f = arm(i, DRILL_DEVICE_RETURN);
+		f->mark = 1000 + (unsigned int)i;
+		ck_assert_int_eq(call0(known[i].symbol), 999);
+		ck_assert_int_eq(call0(known[i].symbol), TOY_ANSWER + i);
+		ck_assert_uint_eq(toy_count[i], 1);
+		ck_assert_uint_eq(f->state, DRILL_DEVICE_FIRED);
+		ck_assert_uint_eq(f->surfaced_call, i + 1);
+		ck_assert_uint_eq(f->returned, 1);
+		page->hot[i] = 0;
+	}
+}
+END_TEST
+
+START_TEST(the_nth_then_every_so_many_and_no_more_than_that)
+{
+	struct drill_device_fault *f;
+	char got[16] = "";
+
+	load();
+	f = arm(DRILL_CALL_cuEventQuery, DRILL_DEVICE_RETURN);
+	f->nth = 3;
+	f->every = 4;
+	f->count = 3;
+	for (int i = 0; i < 15; i++)
+		got[i] = call0("cuEventQuery") == 999 ? 'x' : '.';
+	ck_assert_str_eq(got, "..x...x...x....");
+	ck_assert_uint_eq(f->hits, 3);
+	ck_assert_uint_eq(f->returned, 3);
+	/* Armed anew it counts anew. */
+	f->hits = 0;
+	f->mark++;
+	f->state = DRILL_DEVICE_ARMED;
+	for (int i = 0; i < 7; i++)
+		got[i] = call0("cuEventQuery") == 999 ? 'x' : '.';
+	ck_assert(!strncmp(got, "..x...x", 7));
+	f->state = DRILL_DEVICE_OVER;
+	ck_assert_int_ne(call0("cuEventQuery"), 999);
+}
+END_TEST
+
+START_TEST(a_share_of_calls_is_drawn_by_the_seed)
+{
+	struct drill_device_fault *f;
+	int hits[2] = { 0, 0 };
+
+	load();
+	f = arm(DRILL_CALL_cuEventQuery, DRILL_DEVICE_RETURN);
+	f->every = 1;
+	f->ppm = 250000;
+	for (int k = 0; k < 2; k++) {
+		f->mark++;
+		for (int i = 0; i < 4000; i++)
+			hits[k] += call0("cuEventQuery") == 999;
+	}
+	ck_assert_int_eq(hits[0], hits[1]);
+	ck_assert_int_gt(hits[0], 850);
+	ck_assert_int_lt(hits[0], 1150);
+}
+END_TEST
+
+START_TEST(another_rank_or_attempt_is_let_alone)
+{
+	struct drill_device_fault *f;
+
+	setenv("FAULTDRILL_RANK", "3", 1);
+	setenv("FAULTDRILL_ATTEMPT", "2", 1);
+	load();
+	f = arm(DRILL_CALL_cuEventQuery, DRILL_DEVICE_RETURN);
+	f->rank = 1;
+	ck_assert_int_ne(call0("cuEventQuery"), 999);
+	f->rank = 3;
+	f->attempt = 1;
+	ck_assert_int_ne(call0("cuEventQuery"), 999);
+	ck_assert_uint_eq(f->state, DRILL_DEVICE_ARMED);
+	f->attempt = 2;
+	ck_assert_int_eq(call0("cuEventQuery"), 999);
+	ck_assert_int_eq(page->client[0].rank, 3);
+	ck_assert_int_eq(page->client[0].attempt, 2);
+}
+END_TEST
+
+START_TEST(a_delay_takes_that_long)
+{
+	struct drill_device_fault *f;
+	struct timespec a, b;
+
+	load();
+	f = arm(DRILL_CALL_cuEventQuery, DRILL_DEVICE_DELAY);
+	f->delay_ns = 30000000;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	ck_assert_int_eq(call0("cuEventQuery"),
+			 TOY_ANSWER + DRILL_CALL_cuEventQuery);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	ck_assert_int_ge((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec -
+			 a.tv_nsec, 30000000);
+	ck_assert_uint_eq(f->added_ns, 30000000);
+}
+END_TEST
+
+/* What the subset behind the proxy lacks. */
+START_TEST(an_entry_that_the_next_library_lacks_says_so)
+{
+	__typeof__(&cuGetProcAddress_v2) get;
+	void *p = NULL;
+
+	setenv("FAULTDRILL_CUDA_NEXT", built("softcuda/libcuda.so.1"), 1);
+	load();
+	ck_assert_int_eq(call0("cuTexRefCreate"), CUDA_ERROR_NOT_SUPPORTED);
+	get = sym("cuGetProcAddress_v2");
+	ck_assert_int_eq(get("cuTexRefCreate", &p, 12000, 0, NULL),
+			 CUDA_ERROR_NOT_FOUND);
+	ck_assert_ptr_null(p);
+}
+END_TEST
+
+static atomic_int wrong_answers;
+
+static void *many(void *arg)
+{
+	int (*const *fn)(void) = arg;
+
+	for (int i = 0; i < 20000; i++)
+		if (fn[0]() != TOY_ANSWER + DRILL_CALL_cuEventQuery ||
+		    fn[1]() != TOY_ANSWER + DRILL_CALL_cuStreamQuery)
+			atomic_fetch_add(&wrong_answers, 1);
+	return NULL;
+}
+
+START_TEST(sixteen_threads_lose_no_count)
+{
+	int (*fn[2])(void);
+	pthread_t t[16];
+
+	load();
+	fn[0] = (int (*)(void))sym("cuEventQuery");
+	fn[1] = (int (*)(void))sym("cuStreamQuery");
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < 16; i++)
+			ck_assert_int_eq(pthread_create(&t[i], NULL, many, fn),
+					 0);
+		for (int i = 0; i < 16; i++)
+			pthread_join(t[i], NULL);
+	}
+	ck_assert_int_eq(wrong_answers, 0);
+	ck_assert_uint_eq(drill_device_calls(&page->client[0]),
+			  4 * 16 * 2 * 20000);
+	ck_assert_uint_eq(page->client[1].claimed, 0);
+}
+END_TEST
+
+START_TEST(a_closed_driver_can_still_be_called)
+{
+	int (*fn)(void);
+
+	load();
+	fn = (int (*)(void))sym("cuEventQuery");
+	ck_assert_int_ge(fn(), TOY_ANSWER);
+	ck_assert_int_eq(dlclose(proxy), 0);
+	ck_assert_int_ge(fn(), TOY_ANSWER);
+	load();
+	ck_assert_ptr_eq(fn, sym("cuEventQuery"));
+	ck_assert_uint_eq(drill_device_calls(&page->client[0]), 2);
+}
+END_TEST
+
+static int in_child(int (*fn)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(fn());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int orphan(void)
+{
+	bool good = call0("cuInit") == 3 && call0("cuEventQuery") == 3 &&
+		call0("cuMemAlloc_v2") == 3 && call0("cuArrayCreate") == 3 &&
+		call0("cuGetErrorString") ==
+			TOY_ANSWER + DRILL_CALL_cuGetErrorString;
+
+	return good ? 0 : 1;
+}
+
+START_TEST(a_child_after_cuInit_is_not_initialized)
+{
+	uint64_t calls;
+
+	load();
+	call0("cuInit");
+	call0("cuEventQuery");
+	calls = drill_device_calls(&page->client[0]);
+	ck_assert_int_eq(in_child(orphan), 0);
+	/* It has not spoken in its parent's name, nor in its own. */
+	ck_assert_uint_eq(drill_device_calls(&page->client[0]), calls);
+	ck_assert_uint_eq(page->client[0].hello, 1);
+	ck_assert_uint_eq(page->client[0].forked, 1);
+	ck_assert_uint_eq(page->client[1].claimed, 0);
+	ck_assert_int_ge(call0("cuEventQuery"), TOY_ANSWER);
+}
+END_TEST
+
+static int newcomer(void)
+{
+	return call0("cuInit") == TOY_ANSWER + DRILL_CALL_cuInit &&
+	       page->client[1].pid == getpid() ? 0 : 1;
+}
+
+START_TEST(a_child_before_cuInit_says_its_own_hello)
+{
+	load();
+	call0("cuDriverGetVersion");
+	ck_assert_int_eq(in_child(newcomer), 0);
+	ck_assert_uint_eq(drill_device_calls(&page->client[0]), 1);
+	ck_assert_uint_eq(drill_device_calls(&page->client[1]), 1);
+	ck_assert_uint_eq(page->client[0].forked, 0);
+}
+END_TEST
+
+START_TEST(a_second_copy_stays_passive_and_says_so)
+{
+	char cmd[8192], copy[128];
+	void *other;
+	int (*fn)(void);
+
+	load();
+	ck_assert_int_ge(call0("cuEventQuery"), TOY_ANSWER);
+	snprintf(copy, sizeof(copy), "%s/libcuda.so.1", dir);
+	snprintf(cmd, sizeof(cmd), "cp '%s' '%s'",
+		 built("hooks/cuda/libcuda.so.1"), copy);
+	ck_assert_int_eq(system(cmd), 0);
+	other = open_lib(copy);
+	fn = (int (*)(void))dlsym(other, "cuEventQuery");
+	ck_assert_ptr_ne(fn, sym("cuEventQuery"));
+	ck_assert_int_eq(fn(), TOY_ANSWER + DRILL_CALL_cuEventQuery);
+	ck_assert_msg(strstr(said(), "is loaded here twice") != NULL, "%s",
+		      said());
+	ck_assert_uint_eq(page->client[1].claimed, 0);
+	ck_assert_uint_eq(drill_device_calls(&page->client[0]), 1);
+}
+END_TEST
+
+static void refused(const char *why)
+{
+	load();
+	ck_assert_int_eq(call0("cuEventQuery"),
+			 TOY_ANSWER + DRILL_CALL_cuEventQuery);
+	ck_assert_msg(strstr(said(), "stays passive") && strstr(said(), why),
+		      "%s", said());
+	ck_assert_uint_eq(page->client[0].claimed, 0);
+}
+
+START_TEST(a_page_of_another_version_is_refused)
+{
+	page->version++;
+	refused("has another version than this build");
+}
+END_TEST
+
+START_TEST(a_page_that_was_cut_is_refused)
+{
+	ck_assert_int_eq(truncate(page_path, sizeof(*page) / 2), 0);
+	load();
+	ck_assert_int_eq(call0("cuEventQuery"),
+			 TOY_ANSWER + DRILL_CALL_cuEventQuery);
+	ck_assert_msg(strstr(said(), "has the wrong size") != NULL, "%s",
+		      said());
+}
+END_TEST
+
+START_TEST(a_full_page_is_said_and_counted)
+{
+	for (int i = 0; i < DRILL_DEVICE_CLIENTS; i++)
+		page->client[i].claimed = 1;
+	load();
+	ck_assert_int_ge(call0("cuEventQuery"), TOY_ANSWER);
+	ck_assert_msg(strstr(said(), "has no room") != NULL, "%s", said());
+	ck_assert_uint_eq(page->refused, 1);
+}
+END_TEST
+
+START_TEST(the_proxy_does_not_take_itself_for_the_driver)
+{
+	setenv("FAULTDRILL_CUDA_NEXT", built("hooks/cuda/libcuda.so.1"), 1);
+	load();
+	ck_assert_int_eq(call0("cuInit"), CUDA_ERROR_NO_DEVICE);
+	ck_assert_msg(strstr(said(), "is the proxy itself") != NULL, "%s",
+		      said());
+}
+END_TEST
+
+START_TEST(a_driver_that_is_not_there_is_named)
+{
+	setenv("FAULTDRILL_CUDA_NEXT", "/nowhere/libcuda.so.1", 1);
+	load();
+	ck_assert_int_eq(call0("cuInit"), CUDA_ERROR_NO_DEVICE);
+	ck_assert_msg(strstr(said(), "/nowhere/libcuda.so.1") != NULL, "%s",
+		      said());
+}
+END_TEST
+
+START_TEST(without_a_name_the_driver_is_searched_for)
+{
+	char dirs[16384];
+
+	snprintf(dirs, sizeof(dirs), "::relative:%s", built("hooks/cuda"));
+	strcat(dirs, ":");
+	strcat(dirs, built("tests/cuda/toy"));
+	setenv("LD_LIBRARY_PATH", dirs, 1);
+	unsetenv("FAULTDRILL_CUDA_NEXT");
+	load();
+	ck_assert_int_eq(call0("cuInit"), TOY_ANSWER + DRILL_CALL_cuInit);
+	ck_assert_msg(strstr(page->client[0].next, "/tests/cuda/toy/"), "%s",
+		      page->client[0].next);
+}
+END_TEST
+
+START_TEST(a_second_driver_in_the_process_is_seen)
+{
+	load();
+	call0("cuInit");
+	ck_assert_uint_eq(page->client[0].bypassed, 0);
+	open_lib(built("softcuda/libcuda.so.1"));
+	call0("cuEventQuery");
+	ck_assert_uint_eq(page->client[0].bypassed, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cuda proxy");
+	TCase *tc = tcase_create("proxy");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, each_export_reaches_its_namesake);
+	tcase_add_test(tc, without_a_page_nothing_is_said_and_nothing_changed);
+	tcase_add_test(tc, what_cuGetProcAddress_gives_out_is_ours);
+	tcase_add_test(tc, what_is_not_found_or_not_known_passes_through);
+	tcase_add_test(tc, arguments_and_result_arrive_as_they_are);
+	tcase_add_test(tc, any_entry_point_can_be_told_to_fail);
+	tcase_add_test(tc, the_nth_then_every_so_many_and_no_more_than_that);
+	tcase_add_test(tc, a_share_of_calls_is_drawn_by_the_seed);
+	tcase_add_test(tc, another_rank_or_attempt_is_let_alone);
+	tcase_add_test(tc, a_delay_takes_that_long);
+	tcase_add_test(tc, an_entry_that_the_next_library_lacks_says_so);
+	tcase_add_test(tc, sixteen_threads_lose_no_count);
+	tcase_add_test(tc, a_closed_driver_can_still_be_called);
+	tcase_add_test(tc, a_child_after_cuInit_is_not_initialized);
+	tcase_add_test(tc, a_child_before_cuInit_says_its_own_hello);
+	tcase_add_test(tc, a_second_copy_stays_passive_and_says_so);
+	tcase_add_test(tc, a_page_of_another_version_is_refused);
+	tcase_add_test(tc, a_page_that_was_cut_is_refused);
+	tcase_add_test(tc, a_full_page_is_said_and_counted);
+	tcase_add_test(tc, the_proxy_does_not_take_itself_for_the_driver);
+	tcase_add_test(tc, a_driver_that_is_not_there_is_named);
+	tcase_add_test(tc, without_a_name_the_driver_is_searched_for);
+	tcase_add_test(tc, a_second_driver_in_the_process_is_seen);
+	suite_add_tcase(s, tc);
+	return drill_check_main(s);
+}
