@@ -28,7 +28,8 @@ AGENT_SRC := $(sort $(filter-out %/main.c,$(wildcard harness/agent/*.c)) \
 	$(wildcard injectors/*.c) \
 	$(filter-out injectors/hooks/%,$(wildcard injectors/*/*.c)) \
 	injectors/hooks/hooks.c injectors/hooks/hook_words.c \
-	injectors/hooks/device_step.c injectors/hooks/devices.c)
+	injectors/hooks/device_step.c injectors/hooks/devices.c \
+	injectors/hooks/xid_log.c)
 CTRL_SRC  := $(sort $(filter-out %/main.c,$(wildcard harness/lab/*.c \
 	harness/engine/*.c harness/lua/*.c harness/measure/*.c \
 	harness/cli/*.c reports/*.c)))
@@ -449,3 +450,22 @@ help: ## list the targets
 	@sed -n 's/^#*\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 -include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
+
+# In front of the management library, or alone: libc only, like the MPI hook.
+NVML_SRC := $(sort $(wildcard injectors/hooks/nvml_*.c)) \
+	injectors/hooks/device_step.c
+NVML_OBJ := $(patsubst %.c,$(BUILD)/hook-cc/%.o,$(NVML_SRC))
+hooks: $(BUILD)/hooks/cuda/libnvidia-ml.so.1
+
+$(NVML_OBJ): $(BUILD)/hook-cc/%.o: %.c $(BUILD)/flags | $(BUILD)/build_id.h
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(HOOK_FLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/hooks/cuda/libnvidia-ml.so.1: $(NVML_OBJ)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-z,defs,-z,relro,-soname,$(@F) -o $@ $^ -ldl \
+		-lpthread
+
+-include $(NVML_OBJ:.o=.d)

@@ -243,6 +243,12 @@ struct drill_device_page {
 	_Atomic uint32_t unwell;  /* 1: some device is not as new */
 	_Atomic uint32_t refused; /* processes that found no client slot */
 	_Atomic uint64_t lines;	  /* appended so far; the ring holds the last */
+	/* How far the agent has come with the log: the one with more lines
+	 * holds, for `lines` is written last (xid_log.c). */
+	struct drill_device_logged {
+		_Atomic uint64_t lines, bytes; /* of the file, until then */
+		_Atomic uint64_t said;	       /* devices introduced */
+	} logged[2];
 	/* By entry point: not 0 sends a call through the slow way. Bit 0: a
 	 * fault names it (agent). Bit 1: some context or device is sick: set by
 	 * a firing, never taken back in this trial. */

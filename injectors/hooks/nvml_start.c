@@ -1,0 +1,234 @@
+/* nvml_start.c - NVML starts and ends; what it says of itself
+ * SPDX-License-Identifier: MIT
+ */
+#include "nvml_proxy.h"
+
+#include "hook_page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "build_id.h"
+
+/* What software NVML calls itself: the driver branch of the CUDA version that
+ * the software device implements. */
+#define SOFT_DRIVER "580.00"
+#define SOFT_NVML "13.580.00"
+#define SOFT_CUDA 13000
+
+static void map_page(void)
+{
+	const char *path = getenv("FAULTDRILL_DEVICES"), *why = "";
+
+	if (drill_nvml.page || !path || !*path)
+		return;
+	drill_nvml.page = drill_device_map(path, &why);
+	if (!drill_nvml.page && *why)
+		drill_nvml_complain(path, why);
+}
+
+static int32_t env_int(const char *name, int32_t otherwise)
+{
+	const char *v = getenv(name);
+
+	return v && *v >= '0' && *v <= '9' ? (int32_t)strtol(v, NULL, 10) :
+					     otherwise;
+}
+
+static void fill_client(struct drill_device_client *c)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	c->pid = getpid();
+	c->rank = env_int("FAULTDRILL_RANK",
+			  env_int("OMPI_COMM_WORLD_RANK", -1));
+	c->attempt = env_int("FAULTDRILL_ATTEMPT", 0);
+	c->proxies = 2;
+	c->hello_ns = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	snprintf(c->build, sizeof(c->build), "%s", DRILL_BUILD_ID);
+	snprintf(c->program, sizeof(c->program), "%s",
+		 program_invocation_short_name);
+	snprintf(c->next, sizeof(c->next), "%s", drill_nvml.next_path);
+}
+
+/* A process without a slot is served all the same. */
+static void say_hello(void)
+{
+	struct drill_device_page *p = drill_nvml.page;
+	uint32_t nobody;
+
+	for (int i = 0; p && !drill_nvml.client && i < DRILL_DEVICE_CLIENTS;
+	     i++) {
+		nobody = 0;
+		if (!atomic_compare_exchange_strong(&p->client[i].claimed,
+						    &nobody, 1))
+			continue;
+		drill_nvml.client = &p->client[i];
+		fill_client(drill_nvml.client);
+	}
+	if (drill_nvml.client)
+		atomic_store_explicit(&drill_nvml.client->hello,
+				      DRILL_HELLO_HERE, memory_order_release);
+	else if (p)
+		atomic_fetch_add(&p->refused, 1);
+}
+
+static nvmlReturn_t start_next(unsigned int flags)
+{
+	if (!flags)
+		return NVML_NEXT(nvmlInit_v2)();
+	return NVML_NEXT(nvmlInitWithFlags)(flags);
+}
+
+static nvmlReturn_t start(unsigned int flags)
+{
+	const char *why;
+	nvmlReturn_t r;
+
+	drill_nvml_next_open(&why);
+	if (why) {
+		drill_nvml_complain(drill_nvml.next_path, why);
+		return NVML_ERROR_LIBRARY_NOT_FOUND;
+	}
+	map_page();
+	r = drill_nvml.next ? start_next(flags) : NVML_SUCCESS;
+	if (r)
+		return r;
+	r = drill_nvml_list();
+	if (r && drill_nvml.next)
+		NVML_NEXT(nvmlShutdown)();
+	if (!r)
+		say_hello();
+	return r;
+}
+
+nvmlReturn_t nvmlInitWithFlags(unsigned int flags)
+{
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	if (flags & ~3u)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	pthread_mutex_lock(&drill_nvml.lock);
+	if (!drill_nvml.refs)
+		r = start(flags);
+	if (!r)
+		drill_nvml.refs++;
+	pthread_mutex_unlock(&drill_nvml.lock);
+	return r;
+}
+
+nvmlReturn_t nvmlInit_v2(void)
+{
+	return nvmlInitWithFlags(0);
+}
+
+nvmlReturn_t nvmlInit(void)
+{
+	return nvmlInitWithFlags(0);
+}
+
+static nvmlReturn_t stop(void)
+{
+	if (drill_nvml.client)
+		atomic_store_explicit(&drill_nvml.client->hello,
+				      DRILL_HELLO_BYE, memory_order_release);
+	NVML_PASS(nvmlShutdown);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlShutdown(void)
+{
+	nvmlReturn_t r = NVML_SUCCESS;
+
+	pthread_mutex_lock(&drill_nvml.lock);
+	if (!drill_nvml.refs)
+		r = NVML_ERROR_UNINITIALIZED;
+	else if (!--drill_nvml.refs)
+		r = stop();
+	pthread_mutex_unlock(&drill_nvml.lock);
+	return r;
+}
+
+__attribute__((visibility("default")))
+const char *nvmlErrorString(nvmlReturn_t result)
+{
+#define TEXT(name, value, text) case value: return text;
+	switch ((int)result) {
+	FAULTDRILL_NVML_RETURNS(TEXT)
+	}
+	return "Unknown Error";
+}
+
+nvmlReturn_t drill_nvml_text(char *to, unsigned int length, const char *from)
+{
+	if (!to)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	if (strlen(from) >= length)
+		return NVML_ERROR_INSUFFICIENT_SIZE;
+	memcpy(to, from, strlen(from) + 1);
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length)
+{
+	nvmlReturn_t r = drill_nvml_ready();
+
+	if (r)
+		return r;
+	NVML_PASS(nvmlSystemGetDriverVersion, version, length);
+	return drill_nvml_text(version, length, SOFT_DRIVER);
+}
+
+nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, unsigned int length)
+{
+	nvmlReturn_t r = drill_nvml_ready();
+
+	if (r)
+		return r;
+	NVML_PASS(nvmlSystemGetNVMLVersion, version, length);
+	return drill_nvml_text(version, length, SOFT_NVML);
+}
+
+nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+	nvmlReturn_t r = drill_nvml_ready();
+
+	if (r)
+		return r;
+	NVML_PASS(nvmlSystemGetCudaDriverVersion_v2, version);
+	if (!version)
+		return NVML_ERROR_INVALID_ARGUMENT;
+	*version = SOFT_CUDA;
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
+{
+	return nvmlSystemGetCudaDriverVersion_v2(version);
+}
+
+nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name,
+				      unsigned int length)
+{
+	nvmlReturn_t r = drill_nvml_ready();
+	char path[32], comm[64] = "";
+	FILE *f;
+
+	if (r)
+		return r;
+	NVML_PASS(nvmlSystemGetProcessName, pid, name, length);
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return NVML_ERROR_NOT_FOUND;
+	if (!fgets(comm, sizeof(comm), f))
+		*comm = '\0';
+	fclose(f);
+	comm[strcspn(comm, "\n")] = '\0';
+	return drill_nvml_text(name, length, comm);
+}
