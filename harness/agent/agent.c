@@ -25,6 +25,8 @@
 
 static const char who[] = "agent";
 
+#define LAST_WORDS_MS 100
+
 static int64_t boot_now(void)
 {
 	const struct drill_clock *c = drill_clock_system();
@@ -495,17 +497,24 @@ static int open_loop(struct agent *a)
 	return uv_read_start((uv_stream_t *)&a->in, on_alloc, on_read);
 }
 
+static void too_late(uv_timer_t *t)
+{
+	uv_stop(t->loop);
+}
+
+/* What is queued gets a moment, a reader that is gone gets none. */
+static void send_rest(struct agent *a)
+{
+	agent_flush(a);
+	uv_timer_start(&a->tick, too_late, LAST_WORDS_MS, 0);
+	while (a->queued && uv_is_active((uv_handle_t *)&a->tick) &&
+	       uv_is_writable((uv_stream_t *)&a->out))
+		uv_run(&a->loop, UV_RUN_ONCE);
+}
+
 static void close_loop(struct agent *a)
 {
-	int i;
-
-	agent_flush(a);
-	/* What is queued gets a moment, a reader that is gone gets none. */
-	for (i = 0; i < 100 && a->queued && uv_is_writable((uv_stream_t *)&a->out);
-	     i++) {
-		uv_run(&a->loop, UV_RUN_NOWAIT);
-		usleep(1000);
-	}
+	send_rest(a);
 	uv_walk(&a->loop, close_handle, NULL);
 	uv_run(&a->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&a->loop);

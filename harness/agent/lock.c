@@ -45,6 +45,9 @@ static int lock_dir(char *buf, int size, struct drill_err *err)
 		n = snprintf(buf, size, "%s/faultdrill", run);
 	else
 		n = snprintf(buf, size, "/tmp/faultdrill-%u", geteuid());
+	if (n + (int)sizeof("/lock") > size)
+		return drill_err_set(err, -ENAMETOOLONG, who,
+				     "$XDG_RUNTIME_DIR is too long");
 	rc = make_dir(buf, err);
 	if (rc < 0)
 		return rc;

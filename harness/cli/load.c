@@ -98,13 +98,13 @@ static int choose_lab(struct drill_cli *cli, struct drill_loaded *l,
 		return rc;
 	if (want && strcmp(want, "auto") == 0)
 		snprintf(l->lab.provider, sizeof(l->lab.provider), "auto");
-	l->ops = drill_lab_find(&l->lab, l->why, sizeof(l->why), &why);
-	if (l->ops && l->ops->probe(&l->lab, &why) < 0) {
+	l->ops = drill_lab_find(&l->lab, l->why, sizeof(l->why), err);
+	if (!l->ops)
+		return -EINVAL;
+	if (l->ops->probe(&l->lab, &why) < 0) {
 		l->ops = NULL;
 		snprintf(l->why, sizeof(l->why), "%.15s: %.480s",
 			 l->lab.provider, why.msg);
-	} else if (!l->ops) {
-		snprintf(l->why, sizeof(l->why), "%s", why.msg);
 	}
 	return 0;
 }

@@ -3,13 +3,16 @@
  */
 #include "verbs.h"
 
+#include "harness/agent/journal.h"
 #include "harness/core/unit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct drill_verb *find_verb(const char *name,
 					  struct drill_err *err)
@@ -181,16 +184,43 @@ static int check_ok(const struct drill_cli *cli, struct drill_err *err)
 	return 0;
 }
 
-/* The names below it must fit too: a path cut short is another folder. */
-static int check_state(const struct drill_cli *cli, struct drill_err *err)
+static bool takes(const struct drill_verb *v, const char *option)
+{
+	const struct drill_option *o;
+
+	for (o = v->options; o->name; o++)
+		if (strcmp(o->name, option) == 0)
+			return true;
+	return false;
+}
+
+static int fits(const char *path, size_t max, const char *what,
+		struct drill_err *err)
+{
+	return strlen(path) <= max
+		       ? 0
+		       : drill_err_set(err, -EINVAL, NULL, "%s: the path has "
+				       "%zu characters, at most %zu fit", what,
+				       strlen(path), max);
+}
+
+/* The names below them must fit too: a path cut short is another folder. */
+static int check_dirs(const struct drill_cli *cli, struct drill_err *err)
 {
 	const char *state = drill_opt(cli, "state");
-	size_t max = 200;
+	const char *run = getenv("XDG_RUNTIME_DIR");
+	char path[PATH_MAX];
+	int rc = 0;
 
-	if (!state || strlen(state) <= max)
+	if (!takes(cli->verb, "state"))
 		return 0;
-	return drill_err_set(err, -EINVAL, NULL, "--state: the path has %zu "
-			     "characters, at most %zu fit", strlen(state), max);
+	drill_state_dir(state, path, sizeof(path));
+	rc = fits(path, 200, state ? "--state"
+				   : "$XDG_STATE_HOME, $HOME (or give --state)",
+		  err);
+	if (rc == 0 && run && geteuid() != 0)
+		rc = fits(run, 100, "$XDG_RUNTIME_DIR", err);
+	return rc;
 }
 
 int drill_cli_read(int argc, char **argv, struct drill_cli *cli,
@@ -220,7 +250,7 @@ int drill_cli_read(int argc, char **argv, struct drill_cli *cli,
 	if (rc == 0)
 		rc = check_format(cli, err);
 	if (rc == 0)
-		rc = check_state(cli, err);
+		rc = check_dirs(cli, err);
 	if (rc == 0)
 		rc = check_ok(cli, err);
 	return rc < 0 ? rc : check_count(cli, err);

@@ -72,19 +72,26 @@ static json_t *scenario(struct drill_cli *cli, json_t *fault)
 			 "deadline", "365d");
 }
 
+/* As a shell has it; a Ctrl-C ended the command, whatever we sent it then. */
+static int status_of(const struct drill_result *r)
+{
+	int code = r->signum ? -r->signum : r->job_code;
+
+	return code < 0 ? 128 - code : code;
+}
+
 /* The command's own status, unless ours has to be heard. */
 static enum drill_outcome conclude(struct drill_cli *cli,
 				   const struct drill_result *r)
 {
 	int hits = drill_exec_count(r->events, "fault.effective");
-	int code = r->job_code;
 
 	if (drill_cli_json(cli))
 		drill_cli_print(json_pack("{s:s s:s s:i s:i s:i s:o}",
 					  "outcome",
 					  drill_outcome_name(r->outcome),
 					  "reason", r->reason, "status",
-					  code < 0 ? 128 - code : code,
+					  status_of(r),
 					  "effective", hits, "reverted",
 					  drill_exec_count(r->events,
 							   "fault.reverted"),
@@ -99,12 +106,12 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 		fprintf(stderr, "faultdrill: exec: %s\n", r->reason);
 		return r->outcome;
 	}
-	if (hits == 0) {
+	if (hits == 0 && !r->signum) {
 		fprintf(stderr, "faultdrill: exec: the fault never took "
 				"effect: %s\n", r->reason);
 		return DRILL_INCONCLUSIVE;
 	}
-	return (enum drill_outcome)(code < 0 ? 128 - code : code);
+	return (enum drill_outcome)status_of(r);
 }
 
 /* What the command is to have around it: our own other half reads it. */

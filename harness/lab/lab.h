@@ -117,7 +117,7 @@ struct drill_lab_ops {
 		     void *arg); /* > 0: an id for timer_cancel */
 	void (*timer_cancel)(struct drill_lab *lab, int id);
 	int (*run)(struct drill_lab *lab, struct drill_err *err);
-	void (*stop)(struct drill_lab *lab);
+	void (*stop)(struct drill_lab *lab); /* no loop: does nothing */
 };
 
 extern const struct drill_lab_ops drill_lab_netns;

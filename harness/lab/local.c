@@ -5,11 +5,9 @@
  * to a process group; all hosts share network, mounts and processes, so only
  * faults of processes, libraries and hooks are possible.
  */
-#include "attach.h"
-#include "lab_dir.h"
 #include "lab_record.h"
 #include "marked.h"
-#include "provider.h"
+#include "updown.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,11 +19,6 @@
 static const char who[] = "lab.local";
 
 #define MAX_HOSTS 250
-
-struct local {
-	bool attached; /* to one that was up before us, and stays */
-	struct drill_lab_record record;
-};
 
 static void place_agent(struct drill_lab *lab, int host, struct drill_spawn *s)
 {
@@ -68,7 +61,7 @@ static const struct drill_place place = {
 	.welcome = place_welcome,
 };
 
-static int name_all(struct drill_lab *lab, struct drill_err *err)
+static int allocate(struct drill_lab *lab, struct drill_err *err)
 {
 	int i, all = lab->spec.hosts + lab->spec.spares;
 
@@ -76,8 +69,9 @@ static int name_all(struct drill_lab *lab, struct drill_err *err)
 		return drill_err_set(err, -EINVAL, who,
 				     "a lab has 1 to %d hosts, not %d",
 				     MAX_HOSTS, all);
+	lab->impl = calloc(1, sizeof(struct drill_lab_base));
 	lab->hosts = calloc((size_t)all, sizeof(*lab->hosts));
-	if (!lab->hosts)
+	if (!lab->impl || !lab->hosts)
 		return drill_err_set(err, -ENOMEM, who, "no memory");
 	lab->n_hosts = all;
 	for (i = 0; i < all; i++) {
@@ -111,76 +105,38 @@ static void release(struct drill_lab *lab)
 	lab->n_hosts = 0;
 }
 
-static int bring_up(struct drill_lab *lab, struct drill_err *err)
+static int make(struct drill_lab *lab, struct drill_err *err)
 {
-	struct drill_lab_record *r = &((struct local *)lab->impl)->record;
-	struct drill_err undo = {0};
-	int rc;
+	int rc = drill_lab_dir_make(lab, "", err);
 
-	rc = drill_lab_record_open(lab, drill_lab_local_kind, "", r, err);
-	if (rc < 0)
-		return rc;
-	rc = drill_lab_dir_make(lab, "", err);
-	if (rc == 0)
-		rc = write_file(lab, err);
-	if (rc == 0)
-		return lab->keep ? drill_lab_record_end(r, 0, err) : 0;
-	if (rc != -EBUSY)
-		drill_lab_remove(lab->dir, lab->mark, "", &undo);
-	drill_lab_record_end(r, undo.code, &undo);
-	return rc;
+	return rc < 0 ? rc : write_file(lab, err);
 }
 
-static int up_or_attach(struct drill_lab *lab, bool attach,
-			struct drill_err *err)
+static int attach(struct drill_lab *lab, json_t *file, struct drill_err *err)
 {
-	struct local *l = calloc(1, sizeof(*l));
-	int rc;
-
-	lab->impl = l;
-	if (!l)
-		return drill_err_set(err, -ENOMEM, who, "no memory");
-	l->attached = attach;
-	rc = name_all(lab, err);
-	if (rc == 0)
-		rc = drill_provider_new(lab, &place, err);
-	if (rc < 0)
-		return rc;
-	return attach ? drill_lab_attach_clean(lab, err) : bring_up(lab, err);
+	(void)lab;
+	(void)file;
+	(void)err;
+	return 0; /* its hosts are names only */
 }
+
+static const struct drill_lab_how how = {
+	.kind = drill_lab_local_kind,
+	.place = &place,
+	.allocate = allocate,
+	.make = make,
+	.attach = attach,
+	.release = release,
+};
 
 static int up(struct drill_lab *lab, struct drill_err *err)
 {
-	json_t *file = NULL;
-	int rc;
-
-	rc = drill_lab_dir_name(lab, err);
-	if (rc == 0 && !lab->keep)
-		rc = drill_lab_attach_find(lab, &file, err);
-	if (rc == 0)
-		rc = up_or_attach(lab, file != NULL, err);
-	json_decref(file);
-	if (rc < 0) {
-		drill_provider_free(lab);
-		release(lab);
-	}
-	return rc;
+	return drill_lab_up(lab, &how, err);
 }
 
 static int down(struct drill_lab *lab, struct drill_err *err)
 {
-	struct local *l = lab->impl;
-	int rc = 0;
-
-	drill_provider_free(lab);
-	if (l && l->attached) {
-		rc = drill_lab_attach_clean(lab, err);
-	} else if (l && !lab->keep) {
-		rc = drill_lab_remove(lab->dir, lab->mark, "", err);
-		drill_lab_record_end(&l->record, rc, err);
-	}
-	release(lab);
-	return rc;
+	return drill_lab_down(lab, &how, err);
 }
 
 static int probe(const struct drill_lab_spec *spec, struct drill_err *err)

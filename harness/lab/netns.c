@@ -8,7 +8,6 @@
  */
 #include "netns_impl.h"
 
-#include "attach.h"
 #include "cgroup.h"
 #include "lab_record.h"
 #include "netns_link.h"
@@ -60,7 +59,7 @@ static void place_each(struct drill_lab *lab, void (*fn)(pid_t, void *),
 {
 	struct netns *n = lab->impl;
 
-	drill_cgroup_each(n->cgroup, fn, arg);
+	drill_cgroup_each(n->base.cgroup, fn, arg);
 }
 
 static int place_welcome(struct drill_lab *lab, int host, json_t *welcome)
@@ -88,15 +87,15 @@ static void name_all(struct drill_lab *lab, const char *base)
 	char path[PATH_MAX];
 	int i;
 
-	snprintf(n->cgroup, sizeof(n->cgroup), "%.200s/faultdrill-%s.%.8s",
+	snprintf(n->base.cgroup, sizeof(n->base.cgroup), "%.200s/faultdrill-%s.%.8s",
 		 base, lab->spec.name, lab->mark);
-	snprintf(n->head_cgroup, sizeof(n->head_cgroup), "%s/head", n->cgroup);
+	snprintf(n->head_cgroup, sizeof(n->head_cgroup), "%s/head", n->base.cgroup);
 	for (i = 0; i < lab->n_hosts; i++) {
 		struct drill_lab_host *h = &lab->hosts[i];
 
 		snprintf(h->name, sizeof(h->name), "h%d", i);
 		h->spare = i >= lab->spec.hosts;
-		snprintf(h->cgroup, sizeof(h->cgroup), "%.240s/h%d", n->cgroup,
+		snprintf(h->cgroup, sizeof(h->cgroup), "%.240s/h%d", n->base.cgroup,
 			 i);
 	}
 	snprintf(lab->head, sizeof(lab->head), "%s", DRILL_HEAD_MGMT);
@@ -167,42 +166,7 @@ static void release(struct drill_lab *lab)
 	lab->n_hosts = 0;
 }
 
-static int remove_all(struct drill_lab *lab, struct drill_err *err)
-{
-	struct netns *n = lab->impl;
-
-	return drill_lab_remove(lab->dir, lab->mark, n->cgroup, err);
-}
-
-static int bring_up(struct drill_lab *lab, struct drill_err *err)
-{
-	struct netns *n = lab->impl;
-	struct drill_err undo = {0};
-	int rc;
-
-	rc = drill_lab_record_open(lab, drill_lab_netns_kind, n->cgroup,
-				   &n->record, err);
-	if (rc < 0)
-		return rc;
-	rc = drill_netns_make(lab, err);
-	/* A lab that is to stay is its own record from now on. */
-	if (rc == 0)
-		return lab->keep ? drill_lab_record_end(&n->record, 0, err) : 0;
-	if (rc != -EBUSY) { /* -EBUSY: it is another's, do not touch it */
-		int undone = remove_all(lab, &undo);
-
-		drill_lab_record_end(&n->record, undone, &undo);
-		if (undone < 0)
-			drill_err_set(err, undone, who, "%s", undo.msg);
-		return rc;
-	}
-	drill_lab_record_end(&n->record, 0, NULL);
-	return rc;
-}
-
-/* @file: of the kept lab that is used; NULL: a new one. */
-static int up_or_attach(struct drill_lab *lab, json_t *file,
-			struct drill_err *err)
+static int make_names(struct drill_lab *lab, struct drill_err *err)
 {
 	char base[256];
 	int rc;
@@ -210,50 +174,28 @@ static int up_or_attach(struct drill_lab *lab, json_t *file,
 	rc = drill_cgroup_own(base, sizeof(base), err);
 	if (rc == 0)
 		rc = allocate(lab, err);
-	if (rc < 0)
-		return rc;
-	name_all(lab, base);
-	rc = drill_provider_new(lab, &place, err);
-	if (rc < 0)
-		return rc;
-	return file ? drill_netns_attach(lab, file, err) : bring_up(lab, err);
+	if (rc == 0)
+		name_all(lab, base);
+	return rc;
 }
+
+static const struct drill_lab_how how = {
+	.kind = drill_lab_netns_kind,
+	.place = &place,
+	.allocate = make_names,
+	.make = drill_netns_make,
+	.attach = drill_netns_attach,
+	.release = release,
+};
 
 static int up(struct drill_lab *lab, struct drill_err *err)
 {
-	json_t *file = NULL;
-	int rc;
-
-	rc = drill_lab_dir_name(lab, err);
-	if (rc == 0 && !lab->keep)
-		rc = drill_lab_attach_find(lab, &file, err);
-	if (rc == 0)
-		rc = up_or_attach(lab, file, err);
-	json_decref(file);
-	if (rc < 0) {
-		drill_provider_free(lab);
-		release(lab);
-	}
-	return rc;
+	return drill_lab_up(lab, &how, err);
 }
 
-/* --- down ---------------------------------------------------------------- */
-
-/* A lab that is to stay loses only our hold on it, and what we left in it. */
 static int down(struct drill_lab *lab, struct drill_err *err)
 {
-	struct netns *n = lab->impl;
-	int rc = 0;
-
-	drill_provider_free(lab);
-	if (n && n->attached) {
-		rc = drill_lab_attach_clean(lab, err);
-	} else if (n && !lab->keep) {
-		rc = remove_all(lab, err);
-		drill_lab_record_end(&n->record, rc, err);
-	}
-	release(lab);
-	return rc;
+	return drill_lab_down(lab, &how, err);
 }
 
 /* --- probe --------------------------------------------------------------- */

@@ -6,8 +6,6 @@
  */
 #include "netns_impl.h"
 
-#include "attach.h"
-
 #include "harness/agent/process.h"
 #include "harness/core/spawn.h"
 
@@ -48,8 +46,7 @@ int drill_netns_attach(struct drill_lab *lab, json_t *file,
 	struct netns *n = lab->impl;
 	int i, rc;
 
-	n->attached = true;
-	snprintf(n->cgroup, sizeof(n->cgroup), "%s", text(file, "cgroup"));
+	snprintf(n->base.cgroup, sizeof(n->base.cgroup), "%s", text(file, "cgroup"));
 	snprintf(n->head_cgroup, sizeof(n->head_cgroup), "%s",
 		 text(head, "cgroup"));
 	rc = hold(head, "head", &n->head, err);
@@ -59,5 +56,5 @@ int drill_netns_attach(struct drill_lab *lab, json_t *file,
 			 "%s", text(entry, "cgroup"));
 		rc = hold(entry, lab->hosts[i].name, &n->hosts[i], err);
 	}
-	return rc == 0 ? drill_lab_attach_clean(lab, err) : rc;
+	return rc;
 }

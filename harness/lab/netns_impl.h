@@ -4,7 +4,7 @@
 #ifndef DRILL_NETNS_IMPL_H
 #define DRILL_NETNS_IMPL_H
 
-#include "lab_dir.h"
+#include "updown.h"
 
 #include <sched.h>
 
@@ -20,15 +20,13 @@ struct holder {
 };
 
 struct netns {
+	struct drill_lab_base base; /* first */
 	struct holder head;
 	struct holder *hosts;
 	int *pidfds; /* of the hosts, as the networks want them */
-	char cgroup[300];
 	char head_cgroup[320];
 	int life[2]; /* its end ends the holders; -1 when the lab is kept */
 	bool v6;
-	bool attached; /* to one that was up before us, and stays */
-	struct drill_lab_record record;
 };
 
 /* Makes directory, cgroups, holders, networks and lab.json. After the record is

@@ -52,7 +52,7 @@ static int make_cgroups(struct drill_lab *lab, struct drill_err *err)
 	struct netns *n = lab->impl;
 	int i, rc;
 
-	rc = drill_cgroup_make(n->cgroup, err);
+	rc = drill_cgroup_make(n->base.cgroup, err);
 	if (rc == 0)
 		rc = drill_cgroup_make(n->head_cgroup, err);
 	for (i = 0; i < lab->n_hosts && rc == 0; i++)
@@ -175,7 +175,7 @@ static int fill_file(const struct drill_lab *lab, json_t *file)
 static int write_file(const struct drill_lab *lab, struct drill_err *err)
 {
 	struct netns *n = lab->impl;
-	json_t *file = drill_lab_file_new(lab, n->cgroup);
+	json_t *file = drill_lab_file_new(lab, n->base.cgroup);
 	int rc;
 
 	if (!file || fill_file(lab, file) < 0)
@@ -191,7 +191,7 @@ int drill_netns_make(struct drill_lab *lab, struct drill_err *err)
 	struct netns *n = lab->impl;
 	int rc;
 
-	rc = drill_lab_dir_make(lab, n->cgroup, err);
+	rc = drill_lab_dir_make(lab, n->base.cgroup, err);
 	if (rc == 0)
 		rc = make_hosts_file(lab, err);
 	if (rc == 0)

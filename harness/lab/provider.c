@@ -306,5 +306,6 @@ int drill_provider_run(struct drill_lab *lab, struct drill_err *err)
 
 void drill_provider_stop(struct drill_lab *lab)
 {
-	uv_stop(&lab->provider->loop);
+	if (lab->provider)
+		uv_stop(&lab->provider->loop);
 }

@@ -89,6 +89,9 @@ refused "a lab file of bytes" 2 "lab.yaml:1: " \
 refused "a lab file that is not there" 2 "nowhere.yaml" \
 	$(run --lab "$WORK/nowhere.yaml" "$WORK/fine.lua")
 
+refused "a lab that is no provider" 2 "no provider 'netn', did you mean 'netns'?" \
+	$(run --lab netn "$WORK/fine.lua")
+
 # ---- scripts that run away ----
 while IFS='|' read -r name body words; do
 	printf '%s\n%s\nreturn {}\n' "-- $name" "$body" >"$WORK/away.lua"

@@ -61,6 +61,7 @@ done
 for n in one two; do
 	[ $n = one ] && wait $a || wait $b
 	truth "$n: others' stopped processes are no dirt" "$WORK/out-$n/latest/run.json" 'r.outcome != "dirty"'
+	truth "$n: the other drill did not touch it" "$WORK/out-$n/latest/run.json" 'r.trials[0].incidents.length === 1 && r.trials[0].reasons.join() === "no baseline trial"'
 	truth "$n: its own snapshots are equal" "$WORK/out-$n/latest/run.json" 'r.trials.every(t => t.snapshot.equal)'
 done
 
@@ -78,6 +79,20 @@ is "a drill runs with standard output closed" "$(grep -c 'f is in force' "$WORK/
 long=$WORK/$(printf 'y%.0s' $(seq 200))
 ended "a state folder whose name does not fit" 2 "at most 200" "$FD" run --state "$long" "$WORK/one.lua"
 ended "heal of such a folder" 2 "at most 200" "$FD" heal --state "$long"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$WORK"
+	nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	for verb in "heal" "run $WORK/one.lua" "exec --fault null.noop{rank=0} -- true"; do
+		ended "${verb%% *}: a default state folder that does not fit" 2 "at most 200" \
+			env XDG_STATE_HOME="$long" $nobody "$FD" $verb
+		ended "${verb%% *}: a home whose state folder does not fit" 2 "at most 200" \
+			env -u XDG_STATE_HOME HOME="$long" $nobody "$FD" $verb
+		ended "${verb%% *}: a folder for labs that does not fit" 2 "RUNTIME_DIR.*at most 100" \
+			env XDG_STATE_HOME="$WORK" XDG_RUNTIME_DIR="$long" $nobody "$FD" $verb
+	done
+else
+	skip "folders of somebody without root that do not fit" "not root, or no setpriv"
+fi
 dir=$WORK/out-one/latest
 mkdir "$WORK/bad" && cp "$dir/events.jsonl" "$WORK/bad" && echo '[]' >"$WORK/bad/run.json"
 ended "a run.json of something else" 2 "bad/run.json" "$FD" report "$WORK/bad"

@@ -77,6 +77,31 @@ ends interrupted "6" -INT
 scenario terminated 't:wait "50s"'
 ends terminated "6" -TERM
 
+# Twice: the second one does not wait for anybody, and leaves no mess either.
+for when in "stopping:" "taking the lab down"; do
+	name=twice_${when%%[: ]*}
+	scenario $name 't:wait "50s"'
+	before=$(snapshot)
+	"$FD" run --out "$WORK/$name" --state "$WORK/state" "$WORK/$name.lua" \
+		>"$WORK/$name.text" 2>&1 </dev/null &
+	pid=$!
+	bites $name
+	kill -INT $pid
+	wait_for 20 grep -q "$when" "$WORK/$name.text" || fail "$name: $when" "not said"
+	kill -INT $pid
+	wait $pid
+	rc=$?
+	case $rc in
+	5 | 6) pass "$name: ended by itself" ;;
+	130) [ "$when" = "stopping:" ] && fail "$name" "died" || pass "$name: ended at once" ;;
+	*) fail "$name: ended by itself" "status $rc: $(tail -5 "$WORK/$name.text")" ;;
+	esac
+	wait_for 15 "$FD" heal --state "$WORK/state"
+	is "$name: heal finds all clean" "$?" 0
+	wait_for 15 sh -c '[ "$(. tests/support/e2e.sh; snapshot)" = "'"$before"'" ]'
+	is "$name: the machine is as it was" "$(snapshot)" "$before"
+done
+
 # kill -9 of the controller: lease and keepers do it alone.
 scenario killed 't:wait "50s"'
 before=$(snapshot)

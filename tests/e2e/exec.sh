@@ -72,14 +72,15 @@ fi
 
 # ---- however it ends ----
 of_us="sleep 40.$$" # a name that no other process has
-for how in INT KILL; do
+for how in INT TERM KILL; do
 	"$FD" exec $S --fault 'host.stop { rank = 0, at = at.time "200ms" }' \
 		-- $of_us >"$WORK/text" 2>&1 </dev/null &
 	pid=$!
 	wait_for 20 pgrep -r T -fx "$of_us" || fail "$how: the command is stopped" "$(cat "$WORK/text")"
 	kill -$how $pid
 	wait $pid 2>/dev/null
-	echo "$how: exec ended with $?"
+	is "$how: the status says by which signal it ended" "$?" \
+		$((128 + $(kill -l $how)))
 	wait_for 30 sh -c "! pgrep -r T -fx '$of_us'" &&
 		pass "$how: the command does not stay stopped" ||
 		fail "$how: the command does not stay stopped" "after 30 s"
@@ -90,6 +91,14 @@ for how in INT KILL; do
 		fail "$how: heal finds nothing to do" "$("$FD" heal --list $S 2>&1)"
 	clean "$how"
 done
+
+"$FD" exec $S --fault 'host.stop { rank = 0, at = at.time "1h" }' \
+	-- $of_us >"$WORK/text" 2>&1 </dev/null &
+pid=$!
+wait_for 20 pgrep -fx "$of_us" || fail "the command runs" "$(cat "$WORK/text")"
+kill -INT $pid
+wait $pid
+is "INT before the fault: no fault of the command either" "$?" 130
 
 # ---- the verbs that tell ----
 for list in injectors workloads metrics events labs verbs scenarios; do

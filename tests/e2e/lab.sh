@@ -28,6 +28,28 @@ in_host h9 true 2>/dev/null
 is "a host that is not there is no host" "$([ $? -ne 0 ] && echo refused)" refused
 "$FD" heal --state "$WORK/state" >/dev/null 2>&1
 is "heal leaves a kept lab alone" "$(in_host h1 hostname)" h1
+
+# A drill whose lab has that name uses it, and leaves it as it found it.
+cat >"$WORK/kept.lua" <<-LUA
+	return scenario {
+	  name      = "on a kept lab",
+	  lab       = lab.netns { hosts = ${HOSTS:-2}, spares = 1, name = "$NAME" },
+	  workloads = { job = workload.command { command = { "hostname" }, ranks = 2 } },
+	  faults    = { f = null.noop { rank = 0, at = at.time "10ms" } },
+	  trials    = { baseline = 0, null = 0, fault = 1 },
+	}
+LUA
+pids() { lab --format json status | grep -o '"pid": *[0-9]*'; }
+before=$(pids)
+"$FD" run --out "$WORK/out" --state "$WORK/state" "$WORK/kept.lua" >"$WORK/run" 2>&1
+truth "a drill uses the kept lab of its name" "$WORK/out/latest/run.json" \
+	'r.lab.provider === "netns" && r.trials.length === 1'
+is "and leaves its hosts up" "$(pids)" "$before"
+is "and nothing of itself" "$(ls -d "/run/faultdrill/$NAME"/trial-* 2>/dev/null)" ""
+sed 's/hosts = 2/hosts = 3/' "$WORK/kept.lua" >"$WORK/other.lua"
+"$FD" run --out "$WORK/out" --state "$WORK/state" "$WORK/other.lua" >"$WORK/run" 2>&1
+is "a drill that wants another lab of this name is refused" "$?" 2
+has "and told why" "$WORK/run" "is up with 2 hosts and 1 spares, not 3"
 lab down
 is "lab down takes it away" "$?" 0
 is "no directory is left" "$(ls -d "/run/faultdrill/$NAME" 2>/dev/null)" ""
