@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "train.h"
 
@@ -111,6 +112,26 @@ void device_check(CUresult r, const char *call)
 	train_die(TRAIN_DEVICE, "%s: %s (%d) in %s at step %lld%s", call, name,
 		  (int)r, train.doing ? train.doing : "step",
 		  (long long)train.step, more);
+}
+
+/* The processes of a failed attempt may give back their memory only now. */
+CUdeviceptr device_alloc(size_t bytes)
+{
+	const struct timespec wait = { 0, 100000000 };
+	CUdeviceptr p = 0;
+	CUresult r;
+	int i;
+
+	for (i = 0;; i++) {
+		r = cuda.cuMemAlloc_v2(&p, bytes);
+		if (r != CUDA_ERROR_OUT_OF_MEMORY || i == 2)
+			break;
+		train_say("out of memory on the device in %s: once more",
+			  train.doing ? train.doing : "step");
+		nanosleep(&wait, NULL);
+	}
+	device_check(r, "cuMemAlloc_v2");
+	return p;
 }
 
 void device_open(double flops)

@@ -125,7 +125,7 @@ void model_open(struct model *m)
 	snprintf(path, sizeof(path), "%s/train-kernels.fatbin", train.home);
 	CU(cuModuleLoad, &m->module, path);
 	CU(cuStreamCreate, &m->stream, CU_STREAM_NON_BLOCKING);
-	CU(cuMemAlloc_v2, &base, m->bytes);
+	base = device_alloc(m->bytes);
 	place(m, (float *)(uintptr_t)base);
 	m->host = pinned(m->n + EXTRA_SUMS);
 	m->host_loss = pinned(r);
@@ -209,9 +209,8 @@ void model_get(struct model *m, float *host, size_t first, size_t n)
  * is where a device that just had room for the training runs out of it. */
 void model_restore(struct model *m, const float *host, size_t n)
 {
-	CUdeviceptr copy;
+	CUdeviceptr copy = device_alloc(n * sizeof(float));
 
-	CU(cuMemAlloc_v2, &copy, n * sizeof(float));
 	CU(cuMemcpyHtoDAsync_v2, copy, host, n * sizeof(float), m->stream);
 	CU(cuMemcpyDtoDAsync_v2, (CUdeviceptr)(uintptr_t)m->p, copy,
 	   n * sizeof(float), m->stream);

@@ -82,6 +82,9 @@ extern char device_name[128];
 void device_open(double flops);
 void device_close(void);
 void device_check(CUresult r, const char *call);
+/* Room on the device; what is not there at once may be so in a moment, so it
+ * asks a few times. */
+CUdeviceptr device_alloc(size_t bytes);
 #define CU(symbol, ...) device_check(cuda.symbol(__VA_ARGS__), #symbol)
 
 /* ---- model.c ---- */
