@@ -353,6 +353,39 @@ $(BUILD)/hooks/cuda_audit.so: $(BUILD)/hook/injectors/hooks/cuda_audit.o
 
 -include $(CUDA_HOOK:.o=.d) $(BUILD)/hook/injectors/hooks/cuda_audit.d
 
+# In front of the management library, or alone.
+NVML_HOOK := $(patsubst %.c,$(BUILD)/hook/%.o,\
+	$(sort $(wildcard injectors/hooks/nvml_*.c)) \
+	injectors/hooks/device_step.c)
+
+hooks: $(BUILD)/hooks/cuda/libnvidia-ml.so.1
+
+$(BUILD)/hook/injectors/hooks/nvml_%.o: MPICC = $(CC)
+
+$(BUILD)/hooks/cuda/libnvidia-ml.so.1: $(NVML_HOOK)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-z,defs,-z,now,-z,relro,-z,nodelete \
+		-Wl,-soname,$(@F) -o $@ $^ $(OLD_LIBS)
+
+-include $(NVML_HOOK:.o=.d)
+
+# A management library with two devices, behind the proxy in tests.
+$(BUILD)/tests/nvml/toy/libnvidia-ml.so.1: tests/support/nvml/toy.c \
+		workloads/include/faultdrill/nvml_api.h
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) -I. -Iworkloads/include -O2 -fPIC -shared \
+		-Wl,-soname,$(@F) -o $@ $<
+
+$(addprefix $(BUILD)/tests/unit/test_nvml,_software _events _next): \
+	| $(BUILD)/hooks/cuda/libnvidia-ml.so.1 \
+	$(BUILD)/tests/nvml/toy/libnvidia-ml.so.1 $(BUILD)/tests/programs/nvml_show
+
+# What a monitor sees: needs no MPI.
+$(BUILD)/tests/programs/nvml_show: MPICC = $(CC)
+check: $(BUILD)/tests/programs/nvml_show
+
 # A driver that tells who called, behind the proxy in tests.
 $(BUILD)/tests/cuda/toy/libcuda.so.1: $(wildcard tests/support/cuda/toy.*) \
 		injectors/hooks/cuda_symbols.h
@@ -450,22 +483,3 @@ help: ## list the targets
 	@sed -n 's/^#*\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 -include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
-
-# In front of the management library, or alone: libc only, like the MPI hook.
-NVML_SRC := $(sort $(wildcard injectors/hooks/nvml_*.c)) \
-	injectors/hooks/device_step.c
-NVML_OBJ := $(patsubst %.c,$(BUILD)/hook-cc/%.o,$(NVML_SRC))
-hooks: $(BUILD)/hooks/cuda/libnvidia-ml.so.1
-
-$(NVML_OBJ): $(BUILD)/hook-cc/%.o: %.c $(BUILD)/flags | $(BUILD)/build_id.h
-	$(call say,CC)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(HOOK_FLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/hooks/cuda/libnvidia-ml.so.1: $(NVML_OBJ)
-	$(call say,LD)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared -Wl,-z,defs,-z,relro,-soname,$(@F) -o $@ $^ -ldl \
-		-lpthread
-
--include $(NVML_OBJ:.o=.d)
