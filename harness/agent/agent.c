@@ -361,24 +361,17 @@ static json_t *dirty_records(struct agent *a)
 	return list;
 }
 
-/* The ranks whose hook said hello here, over all attempts. */
-static json_t *hooked_ranks(struct agent *a)
+/* Something was noticed: what did the job wait for at that moment? */
+static int on_look(struct agent *a, json_t *msg, struct drill_err *err)
 {
-	struct drill_hello_seen seen[DRILL_HOOK_SLOTS];
-	int i, n = a->hooked ? drill_hooks_hellos(&a->hooks, seen,
-						  DRILL_HOOK_SLOTS) : 0;
-	json_t *list = json_array();
-
-	for (i = 0; i < n; i++)
-		json_array_append_new(
-			list, json_pack("{s:i,s:s}", "rank", seen[i].rank,
-					"transport", seen[i].transport));
-	return list;
+	(void)err;
+	evidence_waits(a, text(msg, "at"));
+	return 0;
 }
 
 static int on_trial_end(struct agent *a, json_t *msg, struct drill_err *err)
 {
-	json_t *hooks = hooked_ranks(a);
+	json_t *hooks = evidence_hooks(a);
 
 	(void)err;
 	end_trial(a);
@@ -407,6 +400,7 @@ static const struct {
 	{ "placed", on_placed, false },	 { "event", on_event, false },
 	{ "fire", on_fire, false },	 { "spent", on_spent, false },
 	{ "revert", on_revert, false },	 { "snapshot", on_snapshot, false },
+	{ "look", on_look, false },
 	{ "trial.end", on_trial_end, false },
 };
 

@@ -170,6 +170,11 @@ struct rank *ranks_find(struct agent *a, int rank);
 /* Whose steps count for @t: its own rank, else the host's lowest; or NULL. */
 struct rank *ranks_counting(struct agent *a, const struct target *t);
 
+/* evidence.c: what the MPI hook saw here. Yours. */
+json_t *evidence_hooks(struct agent *a);
+/* Tells now who waits in which call since when; @why as the controller said. */
+void evidence_waits(struct agent *a, const char *why);
+
 /* fire.c */
 int fire_begin(struct agent *a, struct drill_err *err);
 void fire_end(struct agent *a);

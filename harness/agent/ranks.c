@@ -492,6 +492,7 @@ int ranks_begin(struct agent *a, struct drill_err *err)
 	if (rc < 0)
 		return rc;
 	a->hooked = true;
+	drill_hooks_waits(&a->hooks, true);
 	a->tick.data = a;
 	a->listens = fire_listens(a);
 	a->tick_ms = a->listens ? SOON_MS : TICK_MS;

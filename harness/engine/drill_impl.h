@@ -8,6 +8,7 @@
  *   stage.c   what a story may do and wait for
  *   instant.c has an instant come
  *   marks.c   what people noticed
+ *   evidence.c what the hooks in the job saw
  *   judge.c   expectations against what was measured
  *   result.c  run.json
  */
@@ -78,9 +79,12 @@ struct drill_trial {
 	bool story_over;
 	bool in_story;	 /* inside begin or resume */
 	struct drill_wait wait;
-	bool deadline, aborted, skipped, hook_needed;
+	bool deadline, aborted, skipped, hook_needed, proxy_needed;
 	bool *hello;	 /* by rank: the hook said hello */
 	bool *began;	 /* by rank: it lived */
+	struct drill_proxied *proxied; /* by rank */
+	int looks;	 /* that agents were asked for */
+	int64_t looked_ns;
 	int64_t lost_records;
 	int deadline_timer;
 	int64_t measured_ns; /* when the trial so far was measured last */
@@ -91,6 +95,12 @@ struct drill_trial {
 	enum drill_outcome outcome;
 	json_t *reasons;  /* array of text */
 	bool judged;	  /* outcome holds at least one finding */
+};
+
+/* What the CUDA proxies in the processes of a rank said. */
+struct drill_proxied {
+	bool hello;
+	int64_t bypassed; /* second driver libraries seen */
 };
 
 typedef bool drill_ready_fn(struct drill *d);
@@ -176,6 +186,16 @@ void drill_trial_find(struct drill_trial *t, enum drill_outcome o,
 	__attribute__((format(printf, 3, 4)));
 int drill_fault_index(const struct drill *d, const char *name);
 void drill_trial_revert(struct drill_trial *t, int fault);
+
+/* evidence.c */
+/* Something was noticed: has the agents tell who waits for whom. */
+void drill_evidence_look(struct drill_trial *t, json_t *event);
+/* What the hooks on a host saw in the trial, as the agent's last word. */
+void drill_evidence_ended(struct drill *d, int host, json_t *msg);
+/* Findings: processes that the hooks did not see, or not all of. */
+void drill_evidence_find(struct drill_trial *t);
+/* trials[].hooks, from the events alone. */
+void drill_evidence_put(json_t *trial, json_t *events);
 
 /* stage.c: something happened; resumes the story when its wait is over. */
 void drill_stage_tick(struct drill_trial *t);

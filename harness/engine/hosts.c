@@ -147,35 +147,6 @@ static void on_error(struct drill *d, int host, json_t *msg)
 	drill_give_up(d, &err);
 }
 
-/* "tcp,self": what carries bytes between ranks; a rank's own is none. */
-static void keep_transports(struct drill *d, const char *list)
-{
-	char copy[64], *save = NULL, *word;
-
-	snprintf(copy, sizeof(copy), "%s", list);
-	for (word = strtok_r(copy, ",", &save); word;
-	     word = strtok_r(NULL, ",", &save))
-		if (strcmp(word, "self") != 0)
-			json_object_set_new(d->transports, word, json_true());
-}
-
-/* Whose hook said hello, and what it found under it. */
-static void on_hooks(struct drill *d, json_t *list)
-{
-	int ranks = drill_workload_ranks(d->spec->workload);
-	json_t *v;
-	size_t i;
-
-	json_array_foreach(list, i, v) {
-		json_int_t r = json_integer_value(json_object_get(v, "rank"));
-		const char *t = text(v, "transport");
-
-		if (d->trial && r >= 0 && r < ranks)
-			d->trial->hello[r] = true;
-		keep_transports(d, t);
-	}
-}
-
 void drill_on_agent(void *ctx, int host, json_t *msg)
 {
 	struct drill *d = ctx;
@@ -200,7 +171,7 @@ void drill_on_agent(void *ctx, int host, json_t *msg)
 		on_snapshot(d, host, msg);
 	else if (is_kind(msg, "ended")) {
 		h->ended = true;
-		on_hooks(d, json_object_get(msg, "hooks"));
+		drill_evidence_ended(d, host, msg);
 		on_dirty(d, host, json_object_get(msg, "dirty"));
 	} else if (is_kind(msg, "dirty")) {
 		json_t *list = json_object_get(msg, "records");

@@ -483,6 +483,7 @@ int drill_judge(const struct drill_spec *spec, json_t *infos, json_t *events,
 	judge_init(&j, spec, measured);
 	json_array_foreach(j.trials, k, t) {
 		put_loss(t, events);
+		drill_evidence_put(t, events);
 		begin_trial(&j, t, info_of(infos, t));
 	}
 	for (i = 0; i < spec->expect.n; i++)

@@ -105,6 +105,12 @@ static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
 	}
 }
 
+static void detected(struct drill_trial *t, json_t *e)
+{
+	drill_say(t->d, "trial", "detected by %s", text(e, "by"));
+	drill_evidence_look(t, e);
+}
+
 void drill_trial_event(struct drill_trial *t, json_t *e)
 {
 	const char *kind = text(e, "kind");
@@ -126,7 +132,7 @@ void drill_trial_event(struct drill_trial *t, json_t *e)
 		t->lost_records += json_integer_value(
 			json_object_get(e, "value"));
 	else if (strcmp(kind, "detected") == 0)
-		drill_say(t->d, "trial", "detected by %s", text(e, "by"));
+		detected(t, e);
 }
 
 void drill_on_job_exit(void *ctx, const char *job, int code)
@@ -196,18 +202,19 @@ static void note_begin(struct drill *d, struct drill_trial *t)
 	drill_note(d, e);
 }
 
-static bool needs_hook(struct drill *d)
+static bool needs_hook(struct drill *d, const char *hook)
 {
 	int i;
 
 	for (i = 0; i < d->plan.n; i++) {
 		const char *const *n = d->plan.faults[i].spec->injector->needs;
 
-		if (json_object_get(json_object_get(d->plan.faults[i].fault,
+		if (strcmp(hook, "hook:mpi") == 0 &&
+		    json_object_get(json_object_get(d->plan.faults[i].fault,
 						    "at"), "where"))
 			return true;
 		for (; n && *n; n++)
-			if (strcmp(*n, "hook:mpi") == 0)
+			if (strcmp(*n, hook) == 0)
 				return true;
 	}
 	return false;
@@ -229,10 +236,13 @@ static int trial_init(struct drill *d, struct drill_trial *t,
 	t->reasons = json_array();
 	t->expects = json_array();
 	t->randoms = json_object();
-	t->hook_needed = role == DRILL_FAULT_TRIAL && needs_hook(d);
+	t->proxied = calloc((size_t)ranks + 1, sizeof(*t->proxied));
+	t->hook_needed = role == DRILL_FAULT_TRIAL && needs_hook(d, "hook:mpi");
+	t->proxy_needed = role == DRILL_FAULT_TRIAL &&
+			  needs_hook(d, "hook:cuda");
 	snprintf(t->dir, sizeof(t->dir), "%.300s/trial-%d", d->lab.dir,
 		 t->index);
-	if (!t->faults || !t->hello || !t->began)
+	if (!t->faults || !t->hello || !t->began || !t->proxied)
 		return drill_err_set(err, -ENOMEM, "drill", "no memory");
 	for (i = 0; i < d->plan.n; i++) {
 		t->faults[i].armed = role != DRILL_BASELINE;
@@ -246,6 +256,7 @@ static void trial_done(struct drill_trial *t)
 	free(t->faults);
 	free(t->hello);
 	free(t->began);
+	free(t->proxied);
 	json_decref(t->reasons);
 	json_decref(t->expects);
 	json_decref(t->randoms);
@@ -423,15 +434,8 @@ static void find_never_fired(struct drill *d, struct drill_trial *t)
 	}
 }
 
-static void find_silent_ranks(struct drill *d, struct drill_trial *t)
+static void find_lost(struct drill_trial *t)
 {
-	int r, ranks = drill_workload_ranks(d->spec->workload);
-
-	for (r = 0; r < ranks && t->hook_needed; r++)
-		if (t->began[r] && !t->hello[r])
-			drill_trial_find(t, DRILL_INCONCLUSIVE,
-					 "rank %d runs without the hook (no "
-					 "hello)", r);
 	if (t->lost_records)
 		drill_trial_find(t, DRILL_INCONCLUSIVE,
 				 "%d events of the job were lost: its ring was "
@@ -552,7 +556,8 @@ int drill_trial_run(struct drill *d, enum drill_role role,
 		drill_trial_find(t, DRILL_ERROR, "%s", why.msg);
 	wind_up(d, t);
 	find_never_fired(d, t);
-	find_silent_ranks(d, t);
+	drill_evidence_find(t);
+	find_lost(t);
 	find_end(d, t);
 	note_end(d, t);
 	d->trial_s = (double)(drill_now(d) - begin) / 1e9;

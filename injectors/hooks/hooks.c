@@ -522,6 +522,22 @@ int drill_hooks_peers(const struct drill_hooks *h, int slot,
 	return n;
 }
 
+int drill_hooks_calls(const struct drill_hooks *h, int slot,
+		      struct drill_hook_calls *ret, int max)
+{
+	const struct drill_hook_count *c = h->page->slot[slot].count;
+	int n = 0;
+
+	for (int i = 1; i < DRILL_WORDS && n < max; i++)
+		if (c[i].calls)
+			ret[n++] = (struct drill_hook_calls){
+				(enum drill_word)i, c[i].calls, c[i].bytes,
+				(int64_t)((double)c[i].ticks * 1e9 /
+					  (double)h->ticks_per_s)
+			};
+	return n;
+}
+
 void drill_hooks_waits(struct drill_hooks *h, bool on)
 {
 	atomic_store(&h->page->waits, on);

@@ -136,6 +136,17 @@ struct drill_hook_sent {
 int drill_hooks_peers(const struct drill_hooks *h, int slot,
 		      struct drill_hook_sent *ret, int max);
 
+/* What the process of @slot called, by word; those that it did not are left
+ * out. */
+struct drill_hook_calls {
+	enum drill_word word;
+	uint64_t calls, bytes; /* of its own part; 0 where that is not known */
+	int64_t ns; /* spent in them, less what was injected; while waits is on */
+};
+
+int drill_hooks_calls(const struct drill_hooks *h, int slot,
+		      struct drill_hook_calls *ret, int max);
+
 /* Stamps at entry and exit of every call (10 ns each) on or off. */
 void drill_hooks_waits(struct drill_hooks *h, bool on);
 

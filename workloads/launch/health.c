@@ -78,7 +78,7 @@ static void name_of(const struct launch_host *h, int device, char buf[96])
 	if (device < 0)
 		snprintf(buf, 96, "host %s", h->name);
 	else
-		snprintf(buf, 96, "device %s/%d", h->name, device);
+		snprintf(buf, 96, "device %s/gpu%d", h->name, device);
 }
 
 /* ---- what a complaint leads to ---- */
@@ -228,7 +228,7 @@ static void exclude_for(struct launch_host *h, int device, const char *why)
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "device %d: %.100s", device, why);
+	snprintf(text, sizeof(text), "gpu%d: %.100s", device, why);
 	exclude(h, device == DEVICES ? why : text);
 }
 
@@ -251,7 +251,7 @@ static void hear_reset(struct launch_health *w, const char *line)
 			 line + at);
 		return;
 	}
-	launch_say(j, "device %s/%d was reset", w->host->name, device);
+	launch_say(j, "device %s/gpu%d was reset", w->host->name, device);
 	launch_tell(j, "device.state",
 		    json_pack("{ss si ss ss}", "host", w->host->name, "device",
 			      device, "state", "reset", "reason", d->why));

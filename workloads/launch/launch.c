@@ -29,7 +29,7 @@
  *   detected       by: launcher (exit) | watchdog | heartbeat | mpi | health.nvml |
  *                  health.xid, what, blame, detail
  *   symptom        the same of what a health check does not act on
- *   blamed         by, blame: "rank 3" | "host h1" | "device h1/0", level: exact |
+ *   blamed         by, blame: "rank 3" | "host h1" | "device h1/gpu0", level: exact |
  *                  host | device, what
  *   device.state   host, device, state: reset, reason
  *   stopped        no rank of the attempt runs on, as far as it can be heard
