@@ -1,12 +1,109 @@
-/* cuda_effect.c - what armed faults do to a call of any entry point
+/* cuda_effect.c - what armed faults do to a call of the CUDA driver
  * SPDX-License-Identifier: MIT
  */
-#include "cuda_proxy.h"
+#include "cuda_call.h"
+#include "cuda_wraps.h"
 
 #include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-static void sleep_ns(int64_t ns)
+/* ---- what a call is ---- */
+
+static const char *const symbols[DRILL_CUDA_CALLS] = {
+#define NAME(number, symbol, since) [number] = #symbol,
+	DRILL_CUDA_SYMBOLS(NAME)
+};
+
+static const bool wrapped[DRILL_CUDA_CALLS] = {
+#define WRAPPED(symbol, when) [DRILL_CALL_##symbol] = true,
+	DRILL_CUDA_WRAPS(WRAPPED)
+};
+
+/* The first that the symbol begins with. */
+static const struct {
+	const char *begin;
+	enum drill_kind kind;
+} kinds[] = {
+	{ "cuInit", DRILL_KIND_APART },
+	{ "cuDriverGet", DRILL_KIND_APART },
+	{ "cuGet", DRILL_KIND_APART },
+	{ "cuDeviceGetGraphMem", DRILL_KIND_OTHER },
+	{ "cuDevice", DRILL_KIND_APART },
+	{ "cuCtxCreate", DRILL_KIND_APART },
+	{ "cuCtxDestroy", DRILL_KIND_APART },
+	{ "cuCtxPush", DRILL_KIND_APART },
+	{ "cuCtxPop", DRILL_KIND_APART },
+	{ "cuCtxSetCurrent", DRILL_KIND_APART },
+	{ "cuCtxGetCurrent", DRILL_KIND_APART },
+	{ "cuCtxFromGreenCtx", DRILL_KIND_APART },
+	{ "cuGreenCtxCreate", DRILL_KIND_APART },
+	{ "cuThreadExchange", DRILL_KIND_APART },
+	{ "cuProfiler", DRILL_KIND_APART },
+	{ "cuLogs", DRILL_KIND_APART },
+	{ "cuCheckpoint", DRILL_KIND_APART },
+	{ "cuCoredump", DRILL_KIND_APART },
+	{ "cuTensorMap", DRILL_KIND_APART },
+	{ "cuLaunchHostFunc", DRILL_KIND_COPY },
+	{ "cuLaunch", DRILL_KIND_LAUNCH },
+	{ "cuGraphLaunch", DRILL_KIND_LAUNCH },
+	{ "cuMemcpy", DRILL_KIND_COPY },
+	{ "cuMemset", DRILL_KIND_COPY },
+	{ "cuMemPrefetch", DRILL_KIND_COPY },
+	{ "cuEventRecord", DRILL_KIND_COPY },
+	{ "cuStreamWait", DRILL_KIND_COPY },
+	{ "cuCtxSynchronize", DRILL_KIND_SYNC },
+	{ "cuStreamSynchronize", DRILL_KIND_SYNC },
+	{ "cuEventSynchronize", DRILL_KIND_SYNC },
+	{ "cuEventElapsedTime", DRILL_KIND_QUERY },
+	{ "cuStreamQuery", DRILL_KIND_QUERY },
+	{ "cuEventQuery", DRILL_KIND_QUERY },
+	{ "cuMemAllocHost", DRILL_KIND_OTHER },
+	{ "cuMemAlloc", DRILL_KIND_ALLOC },
+	{ "cuMemCreate", DRILL_KIND_ALLOC },
+	{ "cuArrayCreate", DRILL_KIND_ALLOC },
+	{ "cuArray3DCreate", DRILL_KIND_ALLOC },
+	{ "cuMipmappedArrayCreate", DRILL_KIND_ALLOC },
+	{ "cuMemFree", DRILL_KIND_FREE },
+	{ "cuModuleUnload", DRILL_KIND_FREE },
+};
+
+static uint8_t kind[DRILL_CUDA_CALLS];
+
+enum drill_kind drill_kind_of(unsigned int number)
+{
+	return number < DRILL_CUDA_CALLS ? (enum drill_kind)kind[number] :
+					   DRILL_KIND_APART;
+}
+
+static void learn_kinds(void)
+{
+	for (int i = 0; i < DRILL_CUDA_CALLS; i++)
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+			if (!strncmp(symbols[i], kinds[k].begin,
+				     strlen(kinds[k].begin))) {
+				kind[i] = kinds[k].kind;
+				break;
+			}
+}
+
+/* ---- faults in time ---- */
+
+/* Since when a fault holds in this process, by its mark. */
+static _Atomic uint64_t holds[DRILL_DEVICE_FAULTS];
+
+int64_t drill_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+void drill_sleep_ns(int64_t ns)
 {
 	struct timespec t = { ns / 1000000000, ns % 1000000000 };
 	int e = errno;
@@ -16,46 +113,284 @@ static void sleep_ns(int64_t ns)
 	errno = e;
 }
 
-static void delay(struct drill_device_fault *f, unsigned int fault,
-		  unsigned int call)
+bool drill_fault_lasts(unsigned int i, uint64_t mark)
 {
-	if (f->delay_ns <= 0)
-		return;
-	drill_cuda_surfaces(fault, call);
-	sleep_ns(f->delay_ns);
-	atomic_fetch_add(&f->added_ns, f->delay_ns);
+	const struct drill_device_fault *f = drill_fault(i);
+	uint32_t state = atomic_load_explicit(&f->state, memory_order_acquire);
+
+	return (state == DRILL_DEVICE_ARMED || state == DRILL_DEVICE_FIRED) &&
+	       atomic_load_explicit(&f->mark, memory_order_relaxed) == mark;
 }
 
-bool drill_effect_before(unsigned int call, CUresult *result)
+/* A wait is a second at most: a lost wake-up costs no more. */
+void drill_sleep_in_fault(unsigned int i, uint64_t mark, int64_t ns)
 {
-	uint32_t armed = atomic_load_explicit(&drill_cuda.page->armed,
-					      memory_order_relaxed);
-	struct drill_device_fault *f;
-	unsigned int i;
+	struct drill_device_fault *f = drill_fault(i);
+	int64_t end = drill_now_ns() + ns, left = ns;
+	struct timespec t;
+	uint32_t state;
+	int e = errno;
 
-	for (; armed; armed &= armed - 1) {
-		i = (unsigned int)__builtin_ctz(armed);
-		if (i >= DRILL_DEVICE_FAULTS)
-			return false;
-		f = &drill_cuda.page->fault[i];
-		if (f->call != call + 1 || !drill_cuda_met(i))
-			continue;
-		if (f->action == DRILL_DEVICE_DELAY)
-			delay(f, i, call);
-		if (f->action != DRILL_DEVICE_RETURN)
-			continue;
-		drill_cuda_surfaces(i, call);
-		atomic_fetch_add(&f->returned, 1);
-		*result = (CUresult)f->error;
+	while (left > 0 && drill_fault_lasts(i, mark)) {
+		state = atomic_load(&f->state);
+		if (state != DRILL_DEVICE_ARMED && state != DRILL_DEVICE_FIRED)
+			break;
+		left = left < 1000000000 ? left : 1000000000;
+		t = (struct timespec){ left / 1000000000, left % 1000000000 };
+		syscall(SYS_futex, &f->state, FUTEX_WAIT, state, &t, NULL, 0);
+		left = end - drill_now_ns();
+	}
+	errno = e;
+}
+
+bool drill_fault_holds(unsigned int i)
+{
+	uint64_t mark = atomic_load_explicit(&drill_fault(i)->mark,
+					     memory_order_relaxed);
+
+	if (atomic_load_explicit(&holds[i], memory_order_relaxed) == mark)
+		return drill_cuda_concerns(i);
+	if (!drill_cuda_met(i))
+		return false;
+	atomic_store_explicit(&holds[i], mark, memory_order_relaxed);
+	return true;
+}
+
+void drill_call_says(const struct drill_call *c, unsigned int fault)
+{
+	struct drill_device_fault *f = drill_fault(fault);
+
+	drill_cuda_surfaces(fault, c->number);
+	atomic_fetch_add_explicit(&f->returned, 1, memory_order_relaxed);
+}
+
+/* ---- is a fault about this call? ---- */
+
+/* Errors that came while it was away meet a process at once, whatever it calls
+ * first that looks at its work. */
+static bool meets_old_error(const struct drill_device_fault *f,
+			    enum drill_kind k)
+{
+	return f->nth <= 1 && !f->every && k != DRILL_KIND_APART &&
+	       k != DRILL_KIND_OTHER && k != DRILL_KIND_ALLOC &&
+	       atomic_load_explicit(&f->state, memory_order_relaxed) ==
+		       DRILL_DEVICE_FIRED;
+}
+
+static bool is_of_kind(const struct drill_device_fault *f, enum drill_kind k)
+{
+	switch (f->action) {
+	case DRILL_DEVICE_STICKY:
+		return k == DRILL_KIND_LAUNCH ||
+		       (!f->kernel[0] && meets_old_error(f, k));
+	case DRILL_DEVICE_NOTHING:
+	case DRILL_DEVICE_RETURN:
+	case DRILL_DEVICE_DELAY:
+	case DRILL_DEVICE_HANG:
+	case DRILL_DEVICE_SLOW:
+		return k == DRILL_KIND_LAUNCH;
+	case DRILL_DEVICE_FLIP:
+		return k == (f->flip_where == DRILL_FLIP_COPY ?
+				     DRILL_KIND_COPY : DRILL_KIND_LAUNCH);
+	case DRILL_DEVICE_OOM:
+		return k == DRILL_KIND_ALLOC;
+	default:
+		return false;
+	}
+}
+
+static bool is_of_kernel(const struct drill_call *c,
+			 const struct drill_device_fault *f)
+{
+	const char *name;
+
+	if (!f->kernel[0])
 		return true;
+	name = c->fn ? drill_kernel_name(c->fn) : NULL;
+	return name && strstr(name, f->kernel);
+}
+
+static bool is_of_device(const struct drill_call *c,
+			 const struct drill_device_fault *f)
+{
+	/* Before there is a context there is no device to tell apart. */
+	if (f->device < 0 || drill_kind_of(c->number) == DRILL_KIND_APART)
+		return true;
+	return drill_context_device(c) == f->device;
+}
+
+/* What is added to a stream, or comes of its work, is not for a capture. */
+static bool capture_forbids(const struct drill_call *c,
+			    struct drill_device_fault *f)
+{
+	if (f->action != DRILL_DEVICE_STICKY && f->action != DRILL_DEVICE_HANG &&
+	    f->action != DRILL_DEVICE_SLOW && f->action != DRILL_DEVICE_FLIP)
+		return false;
+	if (!drill_capturing(c))
+		return false;
+	atomic_fetch_add(&f->skipped_capture, 1);
+	return true;
+}
+
+static bool is_about(const struct drill_call *c, struct drill_device_fault *f)
+{
+	if (f->call ? f->call != c->number + 1 :
+		      !is_of_kind(f, drill_kind_of(c->number)))
+		return false;
+	return is_of_kernel(c, f) && is_of_device(c, f) &&
+	       !capture_forbids(c, f);
+}
+
+/* ---- what it does ---- */
+
+static bool answer(struct drill_call *c, unsigned int i, int error)
+{
+	drill_call_says(c, i);
+	c->result = (CUresult)error;
+	drill_capture_fails(c);
+	return true;
+}
+
+static void delay(const struct drill_call *c, unsigned int i)
+{
+	struct drill_device_fault *f = drill_fault(i);
+	int64_t t = drill_now_ns();
+
+	if (f->delay_ns <= 0)
+		return;
+	drill_cuda_surfaces(i, c->number);
+	drill_sleep_in_fault(i, atomic_load(&f->mark), f->delay_ns);
+	atomic_fetch_add(&f->added_ns, drill_now_ns() - t);
+}
+
+/* What a launch or a copy that returns at once does, fails later. */
+static bool fails_later(const struct drill_call *c)
+{
+	enum drill_kind k = drill_kind_of(c->number);
+
+	return k == DRILL_KIND_LAUNCH || (k == DRILL_KIND_COPY && !c->blocks);
+}
+
+static bool stick(struct drill_call *c, unsigned int i)
+{
+	/* A call without a wrapper does not come by afterwards. */
+	if (fails_later(c) && wrapped[c->number]) {
+		c->sticky = 1 + (int)i;
+		return false;
+	}
+	drill_context_breaks(c, i, !fails_later(c));
+	if (fails_later(c))
+		return false;
+	return answer(c, i, drill_fault(i)->error);
+}
+
+static bool has_room(const struct drill_call *c, uint64_t limit)
+{
+	size_t available = 0, total = 0;
+
+	/* What it holds now cannot be asked inside a capture. */
+	if (drill_anything_captures() ||
+	    drill_next(cuMemGetInfo_v2)(&available, &total))
+		return true;
+	return total - available + c->bytes <= limit;
+}
+
+static bool is_full(struct drill_call *c, unsigned int i)
+{
+	struct drill_device_fault *f = drill_fault(i);
+
+	if (!f->limit_bytes)
+		return drill_cuda_met(i);
+	return drill_fault_holds(i) && !has_room(c, f->limit_bytes);
+}
+
+/* True: the call is answered. */
+static bool hit(struct drill_call *c, unsigned int i)
+{
+	struct drill_device_fault *f = drill_fault(i);
+
+	switch (f->action) {
+	case DRILL_DEVICE_STICKY:
+		return f->error && drill_cuda_met(i) && stick(c, i);
+	case DRILL_DEVICE_RETURN:
+		return drill_cuda_met(i) && answer(c, i, f->error);
+	case DRILL_DEVICE_OOM:
+		return is_full(c, i) && answer(c, i, CUDA_ERROR_OUT_OF_MEMORY);
+	case DRILL_DEVICE_NOTHING:
+		drill_cuda_met(i);
+		break;
+	case DRILL_DEVICE_DELAY:
+		if (drill_cuda_met(i))
+			delay(c, i);
+		break;
+	case DRILL_DEVICE_HANG:
+		if (!drill_hangs_already(c, i) && drill_cuda_met(i))
+			drill_hang(c, i);
+		break;
+	case DRILL_DEVICE_SLOW:
+		if (drill_fault_holds(i))
+			drill_slow_begin(c, i);
+		break;
+	case DRILL_DEVICE_FLIP:
+		if (!drill_flip_can(c, i))
+			break;
+		if (drill_cuda_met(i))
+			drill_flip_begin(c, i);
+		else
+			drill_flip_cannot(c);
+		break;
 	}
 	return false;
 }
 
+bool drill_call_enter(struct drill_call *c)
+{
+	uint32_t armed;
+	unsigned int i;
+
+	if (drill_capture_failed(c) || drill_context_fails(c))
+		return true;
+	armed = atomic_load_explicit(&drill_cuda.page->armed,
+				     memory_order_acquire);
+	for (; armed; armed &= armed - 1) {
+		i = (unsigned int)__builtin_ctz(armed);
+		if (i >= DRILL_DEVICE_FAULTS)
+			break;
+		if (drill_cuda_concerns(i) && is_about(c, drill_fault(i)) &&
+		    hit(c, i))
+			return true;
+	}
+	drill_wait_begin(c);
+	return false;
+}
+
+CUresult drill_call_leave(struct drill_call *c)
+{
+	drill_wait_end(c);
+	drill_slow_end(c);
+	drill_flip_end(c);
+	if (c->sticky && !c->result)
+		drill_context_breaks(c, (unsigned int)c->sticky - 1, false);
+	return c->result;
+}
+
+bool drill_effect_before(unsigned int call, CUresult *result)
+{
+	struct drill_call c = { .number = call };
+
+	if (wrapped[call] || !drill_call_enter(&c))
+		return false;
+	*result = c.result;
+	return true;
+}
+
 void drill_effect_start(void)
 {
+	learn_kinds();
+	drill_contexts_start();
 }
 
 void drill_effect_child(void)
 {
+	drill_contexts_start();
 }
