@@ -158,7 +158,8 @@ $(BUILD)/softcuda/libcuda.so.1: $(BUILD)/libsoftcuda.a
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ \
-		-Wl,--whole-archive $< -Wl,--no-whole-archive -lpthread -ldl
+		-Wl,-Bsymbolic -Wl,--whole-archive $< -Wl,--no-whole-archive \
+		-lpthread -ldl
 	$(Q)ln -sf $(@F) $(@D)/libcuda.so
 
 $(BUILD)/softcuda/checked: workloads/softcuda/check_api.c \
@@ -344,6 +345,14 @@ $(BUILD)/hooks/cuda/libcuda.so.1: $(CUDA_HOOK)
 	$(Q)$(CC) -shared -Wl,-z,defs,-z,now,-z,relro,-z,nodelete \
 		-Wl,-soname,$(@F) -o $@ $^ $(OLD_LIBS)
 	$(Q)ln -sf $(@F) $(@D)/libcuda.so
+
+# The proxy inside a test program, where sanitizers see it.
+CUDA_EFFECTS := $(addprefix $(BUILD)/tests/unit/,test_cuda_effects)
+$(CUDA_EFFECTS): $(BUILD)/libcudahook.a | $(BUILD)/softcuda/libcuda.so.1
+$(BUILD)/libcudahook.a: $(patsubst $(BUILD)/hook/%,$(BUILD)/obj/%,\
+	$(filter-out %/cuda_trampoline.o,$(CUDA_HOOK))) \
+	$(BUILD)/hook/injectors/hooks/cuda_trampoline.o
+threads: $(CUDA_EFFECTS)
 
 $(BUILD)/hooks/cuda_audit.so: $(BUILD)/hook/injectors/hooks/cuda_audit.o
 	$(call say,LD)

@@ -62,7 +62,8 @@
 	  "an illegal instruction was encountered")                            \
 	E(CUDA_ERROR_MISALIGNED_ADDRESS, 716, "misaligned address")            \
 	E(CUDA_ERROR_INVALID_ADDRESS_SPACE, 717,                               \
-	  "operation not supported on global/shared address space")            \
+	  "operation not supported on global/"                                 \
+	  "shared address space")                                              \
 	E(CUDA_ERROR_INVALID_PC, 718, "invalid program counter")               \
 	E(CUDA_ERROR_LAUNCH_FAILED, 719, "unspecified launch failure")         \
 	E(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720,                        \

@@ -1,0 +1,694 @@
+/* test_cuda_effects.c - errors of contexts and devices, as a program meets them
+ * SPDX-License-Identifier: MIT
+ *
+ * Each test is a process of its own, for a process has one proxy.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check_main.h"
+#include "tests/support/cuda_rig.h"
+
+#define ECC 214
+
+static struct drill_device_fault sticky(int error, int64_t nth)
+{
+	return (struct drill_device_fault){ .action = DRILL_DEVICE_STICKY,
+					    .error = error, .nth = nth };
+}
+
+static struct drill_device_fault *arm_sticky(int error, int64_t nth)
+{
+	struct drill_device_fault f = sticky(error, nth);
+
+	return rig_arm(&f);
+}
+
+START_TEST(nothing_armed_changes_nothing)
+{
+	rig_begin(1);
+	OK(rig_add(NULL, 3));
+	OK(cuMemcpyDtoH_v2(rig.host, rig.x, sizeof(rig.host)));
+	ck_assert_uint_eq(rig.host[RIG_N - 1], 3);
+	OK(cuMemFree_v2(rig.x));
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+}
+END_TEST
+
+START_TEST(the_launch_succeeds_the_next_sync_fails_and_all_that_follows)
+{
+	struct drill_device_fault *f;
+	CUdeviceptr p;
+	CUdevice dev;
+	CUevent e;
+
+	rig_begin(1);
+	OK(cuEventCreate(&e, CU_EVENT_DEFAULT));
+	f = arm_sticky(ECC, 2);
+	OK(rig_add(NULL, 1));
+	OK(cuCtxSynchronize());
+	ck_assert_int_eq(f->state, DRILL_DEVICE_ARMED);
+	OK(rig_add(NULL, 1));
+	ck_assert_int_eq(f->state, DRILL_DEVICE_FIRED);
+	ck_assert_int_eq(f->by_pid, getpid());
+	ck_assert_int_eq(f->surfaced_ns, 0);
+	OK(cuMemAlloc_v2(&p, 16)); /* does not look at the context's work */
+	FAILS(cuCtxSynchronize(), ECC);
+	ck_assert_uint_eq(f->surfaced_call, RIG_cuCtxSynchronize);
+	ck_assert_int_ge(f->surfaced_ns, f->fired_ns);
+	FAILS(cuMemAlloc_v2(&p, 16), ECC);
+	FAILS(cuMemFree_v2(rig.x), ECC);
+	FAILS(cuEventQuery(e), ECC);
+	FAILS(cuEventDestroy_v2(e), ECC);
+	FAILS(cuStreamQuery(NULL), ECC);
+	FAILS(rig_add(NULL, 1), ECC);
+	FAILS(cuMemcpyDtoH_v2(rig.host, rig.x, 4), ECC);
+	FAILS(cuMemsetD8_v2(rig.x, 0, 4), ECC);
+	FAILS(cuCtxGetDevice(&dev), ECC);
+	FAILS(cuModuleGetFunction(&rig.add, rig.module, "x"), ECC);
+	OK(cuDeviceGet(&dev, 0));
+	ck_assert_uint_eq(f->hits, 1);
+	ck_assert_uint_eq(f->returned, 11);
+	ck_assert_uint_eq(f->surfaced_call, RIG_cuCtxSynchronize);
+}
+END_TEST
+
+/* Whatever looks at the context's work first says it. */
+START_TEST(any_call_that_looks_at_the_work_says_it)
+{
+	CUstream s;
+	CUevent e;
+	CUresult r = 0;
+
+	rig_begin(1);
+	OK(cuEventCreate(&e, CU_EVENT_DEFAULT));
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	arm_sticky(ECC, 1);
+	OK(rig_add(s, 1));
+	switch (_i) {
+	case 0:
+		r = cuStreamSynchronize(s);
+		break;
+	case 1:
+		r = cuStreamQuery(s);
+		break;
+	case 2:
+		r = cuEventSynchronize(e);
+		break;
+	case 3:
+		r = cuEventQuery(e);
+		break;
+	case 4:
+		r = cuMemcpyDtoH_v2(rig.host, rig.x, 4);
+		break;
+	case 5:
+		r = cuMemcpyHtoDAsync_v2(rig.x, rig.host, 4, s);
+		break;
+	case 6:
+		r = cuMemsetD32Async(rig.x, 0, 4, s);
+		break;
+	case 7:
+		r = rig_add(s, 1);
+		break;
+	case 8:
+		r = cuMemFree_v2(rig.x);
+		break;
+	case 9:
+		r = cuMemFreeAsync(rig.x, s);
+		break;
+	case 10:
+		r = cuEventRecord(e, s);
+		break;
+	case 11:
+		r = cuLaunchHostFunc(s, (CUhostFn)(void *)rig_page, NULL);
+		break;
+	}
+	FAILS(r, ECC);
+	FAILS(cuCtxSynchronize(), ECC);
+}
+END_TEST
+
+START_TEST(another_context_of_the_process_goes_on)
+{
+	CUcontext second, popped;
+	CUdeviceptr p;
+
+	rig_begin(2);
+	OK(cuCtxCreate_v2(&second, 0, 1));
+	OK(cuMemAlloc_v2(&p, 16));
+	OK(cuCtxPopCurrent_v2(&popped));
+	arm_sticky(700, 1);
+	OK(rig_add(NULL, 1));
+	FAILS(cuCtxSynchronize(), 700);
+	OK(cuCtxPushCurrent_v2(second));
+	OK(cuCtxSynchronize());
+	OK(cuMemFree_v2(p));
+	OK(cuCtxDestroy_v2(second));
+	FAILS(cuCtxSynchronize(), 700);
+}
+END_TEST
+
+/* 700 wants the process relaunched; 214 wants another context. */
+START_TEST(a_new_context_works_unless_the_process_is_done_for)
+{
+	CUcontext again;
+	int error = _i ? 700 : ECC;
+
+	rig_begin(2);
+	arm_sticky(error, 1);
+	OK(rig_add(NULL, 1));
+	FAILS(cuCtxSynchronize(), error);
+	FAILS(cuDevicePrimaryCtxReset_v2(0), error);
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+	if (_i) {
+		FAILS(cuDevicePrimaryCtxRetain(&again, 0), 700);
+		FAILS(cuCtxCreate_v2(&again, 0, 0), 700);
+		OK(cuCtxCreate_v2(&again, 0, 1));
+	} else {
+		OK(cuDevicePrimaryCtxRetain(&again, 0));
+		OK(cuCtxSetCurrent(again));
+		OK(cuCtxSynchronize());
+	}
+}
+END_TEST
+
+START_TEST(only_the_named_kernel_counts)
+{
+	struct drill_device_fault f = sticky(719, 2), *armed;
+
+	rig_begin(1);
+	strcpy(f.kernel, "multiply");
+	armed = rig_arm(&f);
+	OK(rig_add(NULL, 1));
+	OK(rig_mul(NULL));
+	OK(rig_add(NULL, 1));
+	OK(cuCtxSynchronize());
+	OK(rig_mul(NULL));
+	FAILS(cuCtxSynchronize(), 719);
+	ck_assert_uint_eq(armed->matched, 2);
+}
+END_TEST
+
+START_TEST(a_fault_of_another_device_or_rank_is_not_ours)
+{
+	struct drill_device_fault f = sticky(ECC, 1);
+
+	setenv("FAULTDRILL_RANK", "3", 1);
+	rig_begin(2);
+	f.device = 1;
+	rig_arm(&f);
+	f = sticky(ECC, 1);
+	f.rank = 2;
+	rig_arm(&f);
+	f = sticky(ECC, 1);
+	f.attempt = 2;
+	rig_arm(&f);
+	OK(rig_add(NULL, 1));
+	OK(cuCtxSynchronize());
+	f.attempt = 0;
+	f.rank = 3;
+	rig_arm(&f);
+	OK(rig_add(NULL, 1));
+	FAILS(cuCtxSynchronize(), ECC);
+}
+END_TEST
+
+/* ---- devices ---- */
+
+static struct drill_device_fault uncontained(void)
+{
+	struct drill_device_fault f = sticky(ECC, 1);
+
+	f.steps = 1;
+	f.step[0] = (struct drill_device_step){
+		.xid = 95,
+		.health = DRILL_DEVICE_RESET_REQUIRED,
+		.context_error = 46,
+		.running_error = ECC,
+		.text = "pid=%p, name=%n, Uncontained",
+	};
+	return f;
+}
+
+static struct drill_device_fault *arm_uncontained(void)
+{
+	struct drill_device_fault f = uncontained();
+
+	return rig_arm(&f);
+}
+
+/* A second process, told by a byte when to look, which answers by a byte. */
+static int look[2], seen[2];
+
+static pid_t second_process(CUresult expected, CUdevice dev)
+{
+	pid_t pid;
+	char b;
+
+	ck_assert(!pipe(look) && !pipe(seen));
+	pid = fork();
+	if (pid)
+		return pid;
+	rig_start_program();
+	if (dev) {
+		OK(cuDevicePrimaryCtxRetain(&rig.ctx, dev));
+		OK(cuCtxSetCurrent(rig.ctx));
+	}
+	ck_assert_int_eq(write(seen[1], "r", 1), 1);
+	ck_assert_int_eq(read(look[0], &b, 1), 1);
+	_exit(cuCtxSynchronize() == expected ? 0 : 1);
+}
+
+static void end_second(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(write(look[1], "l", 1), 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+
+/* Contained, uncontained, and uncontained on another device. */
+START_TEST(another_process_fails_only_when_it_is_not_contained)
+{
+	struct drill_device_fault f = _i ? uncontained() : sticky(ECC, 1);
+	pid_t pid;
+	char b;
+
+	f.count = 1;
+	rig_page(2);
+	pid = second_process(_i == 1 ? ECC : CUDA_SUCCESS, _i == 2);
+	ck_assert_int_eq(read(seen[0], &b, 1), 1);
+	rig_start_program();
+	rig_arm(&f);
+	OK(rig_add(NULL, 1));
+	FAILS(cuStreamSynchronize(NULL), ECC);
+	end_second(pid);
+}
+END_TEST
+
+START_TEST(a_reset_heals_contexts_to_come_and_no_others)
+{
+	struct drill_device_fault *f;
+	CUcontext ctx;
+
+	rig_begin(1);
+	f = arm_uncontained();
+	OK(rig_add(NULL, 1));
+	ck_assert_uint_eq(rig.page->lines, 1);
+	FAILS(cuCtxSynchronize(), ECC);
+	FAILS(cuCtxCreate_v2(&ctx, 0, 0), 46);
+	drill_device_reset(rig.page, 0);
+	FAILS(cuCtxSynchronize(), ECC);
+	OK(cuCtxCreate_v2(&ctx, 0, 0));
+	OK(cuCtxSynchronize());
+	OK(cuCtxSetCurrent(rig.ctx));
+	FAILS(cuCtxSynchronize(), ECC);
+	ck_assert_int_eq(f->surfaced_call, RIG_cuCtxSynchronize);
+}
+END_TEST
+
+/* It did not look while the device was broken. */
+START_TEST(a_context_does_not_survive_the_reset_it_slept_through)
+{
+	struct drill_device_fault f = uncontained(), *armed;
+
+	rig_begin(1);
+	f.action = DRILL_DEVICE_NOTHING;
+	armed = rig_arm(&f);
+	rig_fire(armed);
+	drill_device_reset(rig.page, 0);
+	FAILS(cuCtxSynchronize(), CUDA_ERROR_UNKNOWN);
+}
+END_TEST
+
+static void set_health(int device, uint32_t health)
+{
+	atomic_store(&rig.page->device[device].health, health);
+}
+
+START_TEST(a_new_context_gets_what_its_device_is)
+{
+	CUcontext ctx;
+
+	rig_page(3);
+	OK(cuInit(0));
+	set_health(0, DRILL_DEVICE_LOST);
+	set_health(1, DRILL_DEVICE_RESET_REQUIRED);
+	set_health(2, DRILL_DEVICE_GONE);
+	FAILS(cuDevicePrimaryCtxRetain(&ctx, 0), 999);
+	FAILS(cuDevicePrimaryCtxRetain(&ctx, 1), 46);
+	FAILS(cuCtxCreate_v2(&ctx, 0, 2), 100);
+	atomic_store(&rig.page->device[0].context_error, 719);
+	FAILS(cuCtxCreate_v2(&ctx, 0, 0), 719);
+	set_health(1, DRILL_DEVICE_OK);
+	OK(cuDevicePrimaryCtxRetain(&ctx, 1));
+}
+END_TEST
+
+START_TEST(what_the_agent_fired_meets_the_process_at_its_next_look)
+{
+	struct drill_device_fault *f;
+
+	rig_begin(1);
+	OK(rig_add(NULL, 1));
+	f = arm_sticky(ECC, 0);
+	rig_fire(f);
+	FAILS(cuStreamSynchronize(NULL), ECC);
+	FAILS(cuStreamSynchronize(NULL), ECC);
+	ck_assert_uint_eq(f->hits, 1);
+	ck_assert_int_eq(f->by_pid, 4711);
+}
+END_TEST
+
+/* ---- absent devices ---- */
+
+static void expect_device(CUdevice dev, int index)
+{
+	CUuuid uuid;
+
+	OK(cuDeviceGetUuid_v2(&uuid, dev));
+	ck_assert_mem_eq(uuid.bytes, rig.page->device[index].uuid, 16);
+}
+
+START_TEST(an_absent_device_shifts_those_behind_it)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_ABSENT,
+					.error = 100 };
+	int n;
+
+	rig_page(4);
+	f.device = 1;
+	if (_i == 1)
+		setenv("CUDA_VISIBLE_DEVICES", "2,1", 1);
+	if (_i == 2)
+		setenv("CUDA_VISIBLE_DEVICES", "1,3,0", 1);
+	rig_arm(&f);
+	OK(cuInit(0));
+	OK(cuDeviceGetCount(&n));
+	switch (_i) {
+	case 0: /* 0 2 3 are left */
+		ck_assert_int_eq(n, 3);
+		expect_device(0, 0);
+		expect_device(1, 2);
+		expect_device(2, 3);
+		ck_assert_ptr_null(getenv("CUDA_VISIBLE_DEVICES"));
+		break;
+	case 1:
+		ck_assert_int_eq(n, 2);
+		expect_device(0, 3);
+		expect_device(1, 2);
+		ck_assert_str_eq(getenv("CUDA_VISIBLE_DEVICES"), "2,1");
+		break;
+	default: /* no number 3: the list ends */
+		ck_assert_int_eq(n, 1);
+		expect_device(0, 2);
+	}
+}
+END_TEST
+
+START_TEST(without_any_device_init_fails)
+{
+	rig_page(1);
+	set_health(0, DRILL_DEVICE_GONE);
+	FAILS(cuInit(0), CUDA_ERROR_NO_DEVICE);
+}
+END_TEST
+
+/* ---- any entry point ---- */
+
+START_TEST(a_named_call_returns_the_error_at_its_nth_and_every)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_RETURN,
+					.call = RIG_cuStreamCreate,
+					.error = 304, .nth = 2, .every = 3 };
+	struct drill_device_fault *armed;
+	CUstream s;
+	int i;
+
+	rig_begin(1);
+	armed = rig_arm(&f);
+	for (i = 1; i <= 8; i++)
+		FAILS(cuStreamCreate(&s, 0), i == 2 || i == 5 || i == 8 ? 304 :
+									  0);
+	ck_assert_uint_eq(armed->hits, 3);
+	ck_assert_uint_eq(armed->returned, 3);
+	ck_assert_uint_eq(armed->surfaced_call, RIG_cuStreamCreate);
+	OK(cuCtxSynchronize());
+}
+END_TEST
+
+START_TEST(a_count_bounds_the_hits)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_RETURN,
+					.call = RIG_cuDeviceGetCount,
+					.error = 1, .nth = 1, .every = 1,
+					.count = 2 };
+	int i, n;
+
+	rig_begin(1);
+	rig_arm(&f);
+	for (i = 1; i <= 4; i++)
+		FAILS(cuDeviceGetCount(&n), i <= 2 ? 1 : 0);
+}
+END_TEST
+
+static uint32_t draws(uint32_t seed)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_RETURN,
+					.call = RIG_cuCtxGetFlags, .error = 1,
+					.nth = 1, .every = 1, .ppm = 500000,
+					.seed = seed }, *armed = rig_arm(&f);
+	uint32_t bits = 0;
+	unsigned int flags;
+	int i;
+
+	for (i = 0; i < 32; i++)
+		bits = bits << 1 | (cuCtxGetFlags(&flags) != 0);
+	rig_disarm(armed);
+	return bits;
+}
+
+START_TEST(a_seed_repeats_its_draws)
+{
+	uint32_t a;
+
+	rig_begin(1);
+	a = draws(7);
+	ck_assert_uint_ne(a, 0);
+	ck_assert_uint_ne(~a, 0);
+	ck_assert_uint_eq(draws(7), a);
+	ck_assert_uint_ne(draws(8), a);
+}
+END_TEST
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+START_TEST(a_call_is_delayed_and_still_made)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_DELAY,
+					.call = RIG_cuMemAlloc_v2, .nth = 1,
+					.delay_ns = 30000000 }, *armed;
+	CUdeviceptr p;
+	int64_t t;
+
+	rig_begin(1);
+	armed = rig_arm(&f);
+	t = now_ns();
+	OK(cuMemAlloc_v2(&p, 64));
+	ck_assert_int_ge(now_ns() - t, 30000000);
+	ck_assert_int_ge(armed->added_ns, 30000000);
+	OK(cuMemFree_v2(p));
+}
+END_TEST
+
+START_TEST(a_sticky_error_of_a_named_call_that_waits_is_said_by_it)
+{
+	struct drill_device_fault f = sticky(719, 2);
+
+	rig_begin(1);
+	f.call = RIG_cuMemcpyDtoH_v2;
+	rig_arm(&f);
+	OK(cuMemcpyDtoH_v2(rig.host, rig.x, 4));
+	FAILS(cuMemcpyDtoH_v2(rig.host, rig.x, 4), 719);
+	FAILS(cuMemcpyDtoH_v2(rig.host, rig.x, 4), 719);
+}
+END_TEST
+
+/* ---- memory ---- */
+
+START_TEST(a_full_device_says_so_everywhere)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_OOM,
+					.limit_bytes = 8192, .error = 2 };
+	struct drill_device_fault *armed;
+	size_t left, total, all;
+	CUdeviceptr p, q;
+
+	rig_begin(1);
+	OK(cuMemGetInfo_v2(&left, &all)); /* x and y take 1024 each */
+	armed = rig_arm(&f);
+	OK(cuMemGetInfo_v2(&left, &total));
+	ck_assert_uint_eq(total, all);
+	ck_assert_uint_eq(left, 8192 - 2048);
+	FAILS(cuMemAlloc_v2(&p, left + 1), 2);
+	OK(cuMemAlloc_v2(&p, left));
+	FAILS(cuMemAllocAsync(&q, 1, NULL), 2);
+	OK(cuMemGetInfo_v2(&left, &total));
+	ck_assert_uint_eq(left, 0);
+	OK(cuMemFree_v2(p));
+	OK(cuMemAlloc_v2(&p, 1024));
+	ck_assert_uint_eq(armed->returned, 2);
+	OK(rig_add(NULL, 1));
+	OK(cuCtxSynchronize());
+	rig_disarm(armed);
+	OK(cuMemAlloc_v2(&p, 65536));
+}
+END_TEST
+
+START_TEST(one_allocation_fails_and_the_next_does_not)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_OOM,
+					.nth = 2, .error = 2 };
+	CUdeviceptr p;
+
+	rig_begin(1);
+	rig_arm(&f);
+	OK(cuMemAlloc_v2(&p, 64));
+	FAILS(cuMemAlloc_v2(&p, 64), 2);
+	OK(cuMemAlloc_v2(&p, 64));
+}
+END_TEST
+
+START_TEST(no_peers)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_NO_PEER,
+					.device = 1 }, *armed;
+	CUcontext peer, third;
+	int can;
+
+	rig_begin(3);
+	OK(cuDevicePrimaryCtxRetain(&peer, 1));
+	OK(cuDevicePrimaryCtxRetain(&third, 2));
+	armed = rig_arm(&f);
+	OK(cuDeviceCanAccessPeer(&can, 0, 1));
+	ck_assert_int_eq(can, 0);
+	OK(cuDeviceCanAccessPeer(&can, 1, 2));
+	ck_assert_int_eq(can, 0);
+	OK(cuDeviceCanAccessPeer(&can, 0, 2));
+	ck_assert_int_eq(can, 1);
+	OK(cuDeviceGetP2PAttribute(&can, 2, 0, 1));
+	ck_assert_int_eq(can, 0);
+	FAILS(cuCtxEnablePeerAccess(peer, 0), 217);
+	OK(cuCtxEnablePeerAccess(third, 0));
+	rig_disarm(armed);
+	OK(cuCtxEnablePeerAccess(peer, 0));
+}
+END_TEST
+
+/* ---- processes and threads ---- */
+
+START_TEST(a_child_of_a_process_with_a_driver_is_not_initialized)
+{
+	int status;
+	pid_t pid;
+
+	rig_begin(1);
+	arm_sticky(ECC, 1);
+	pid = fork();
+	if (!pid)
+		_exit(cuCtxSynchronize() == 3 && rig_add(NULL, 1) == 3 &&
+			      cuInit(0) == 3 ? 0 : 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	OK(rig_add(NULL, 1));
+	FAILS(cuCtxSynchronize(), ECC);
+}
+END_TEST
+
+#define THREADS 16
+
+static atomic_int errors, successes;
+
+static void *hammer(void *arg)
+{
+	CUstream s;
+	int i;
+
+	(void)arg;
+	cuCtxSetCurrent(rig.ctx);
+	if (cuStreamCreate(&s, CU_STREAM_NON_BLOCKING))
+		return NULL;
+	for (i = 0; i < 40; i++) {
+		if (rig_add(s, 1) || cuStreamQuery(s) == ECC ||
+		    cuStreamSynchronize(s))
+			errors++;
+		else
+			successes++;
+	}
+	return NULL;
+}
+
+START_TEST(sixteen_threads_meet_one_error)
+{
+	struct drill_device_fault *f;
+	pthread_t t[THREADS];
+	int i;
+
+	rig_begin(1);
+	f = arm_sticky(ECC, 100);
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, hammer, NULL);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	ck_assert_int_gt(successes, 0);
+	ck_assert_int_gt(errors, 0);
+	ck_assert_uint_eq(f->hits, 1);
+	FAILS(cuCtxSynchronize(), ECC);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cuda_effects");
+	TCase *t = tcase_create("errors");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, NULL, rig_end);
+	tcase_add_test(t, nothing_armed_changes_nothing);
+	tcase_add_test(t, the_launch_succeeds_the_next_sync_fails_and_all_that_follows);
+	tcase_add_loop_test(t, any_call_that_looks_at_the_work_says_it, 0, 12);
+	tcase_add_test(t, another_context_of_the_process_goes_on);
+	tcase_add_loop_test(t, a_new_context_works_unless_the_process_is_done_for, 0, 2);
+	tcase_add_test(t, only_the_named_kernel_counts);
+	tcase_add_test(t, a_fault_of_another_device_or_rank_is_not_ours);
+	tcase_add_loop_test(t, another_process_fails_only_when_it_is_not_contained, 0, 3);
+	tcase_add_test(t, a_reset_heals_contexts_to_come_and_no_others);
+	tcase_add_test(t, a_context_does_not_survive_the_reset_it_slept_through);
+	tcase_add_test(t, a_new_context_gets_what_its_device_is);
+	tcase_add_test(t, what_the_agent_fired_meets_the_process_at_its_next_look);
+	tcase_add_loop_test(t, an_absent_device_shifts_those_behind_it, 0, 3);
+	tcase_add_test(t, without_any_device_init_fails);
+	tcase_add_test(t, a_named_call_returns_the_error_at_its_nth_and_every);
+	tcase_add_test(t, a_count_bounds_the_hits);
+	tcase_add_test(t, a_seed_repeats_its_draws);
+	tcase_add_test(t, a_call_is_delayed_and_still_made);
+	tcase_add_test(t, a_sticky_error_of_a_named_call_that_waits_is_said_by_it);
+	tcase_add_test(t, a_full_device_says_so_everywhere);
+	tcase_add_test(t, one_allocation_fails_and_the_next_does_not);
+	tcase_add_test(t, no_peers);
+	tcase_add_test(t, a_child_of_a_process_with_a_driver_is_not_initialized);
+	tcase_add_test(t, sixteen_threads_meet_one_error);
+	suite_add_tcase(s, t);
+	return drill_check_main(s);
+}
