@@ -466,6 +466,9 @@ $(BUILD)/bench/hook_cost: $(BUILD)/bench/libtoy_mpi.so
 $(BUILD)/bench/hook_cost: BENCH_CC = $(CC) $(filter -I%,$(shell $(MPICC) -show))
 $(BUILD)/bench/hook_cost: BENCH_LIBS = -L$(BUILD)/bench -ltoy_mpi \
 	-Wl,-rpath,'$$ORIGIN'
+$(BUILD)/bench/cuda_hook: | $(BUILD)/tests/cuda/libcuda.so.1 \
+	$(BUILD)/softcuda/libcuda.so.1 $(BUILD)/hooks/cuda/libcuda.so.1
+$(BUILD)/bench/cuda_hook: BENCH_LIBS = -ldl
 $(BUILD)/bench/allreduce: BENCH_CC = $(MPICC)
 $(BUILD)/bench/lab: $(BUILD)/libctrl.a
 $(BUILD)/bench/lab: BENCH_LIBS = $(BUILD)/libctrl.a $(BUILD)/libagent.a \

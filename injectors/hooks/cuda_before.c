@@ -20,6 +20,8 @@ DRILL_CUDA_WRAPS(DECLARE)
 
 enum { ALWAYS = 1, HOT };
 
+#define load(p) atomic_load_explicit((p), memory_order_relaxed)
+
 static const struct {
 	void *fn;
 	int when;
@@ -30,7 +32,9 @@ static const struct {
 	[DRILL_CALL_cuGetProcAddress_v2] = { drill_cuda_proc_v2, ALWAYS },
 };
 
+/* By entry: it has been called, and where it goes on when it is hot. */
 static atomic_bool settled[DRILL_CUDA_CALLS];
+static void *_Atomic hot_go[DRILL_CUDA_CALLS];
 
 /* What this process counted for a fault since it was armed. */
 static struct {
@@ -58,9 +62,10 @@ static void settle(unsigned int call)
 {
 	struct drill_device_client *c = drill_cuda.client;
 
+	hot_go[call] = target(call, HOT);
+	atomic_store(&drill_cuda_go[call], target(call, ALWAYS));
 	if (atomic_exchange(&settled[call], true))
 		return;
-	atomic_store(&drill_cuda_go[call], target(call, ALWAYS));
 	if (c && !drill_cuda_was_given(call))
 		atomic_fetch_add(&c->linked, 1);
 	drill_cuda_look_around();
@@ -69,7 +74,7 @@ static void settle(unsigned int call)
 void drill_cuda_settle_anew(unsigned int call)
 {
 	if (atomic_load(&settled[call]))
-		atomic_store(&drill_cuda_go[call], target(call, ALWAYS));
+		settle(call);
 }
 
 /* What a driver answers in the child of a process that used it, too. */
@@ -95,37 +100,53 @@ static void count_first(void)
 					  memory_order_relaxed);
 }
 
-struct way drill_cuda_before(uint32_t call)
+/* The process's, the thread's or the entry's first call, or a child's. False:
+ * it ends here, if *way says no other. */
+static __attribute__((noinline)) bool begin(uint32_t call, struct way *way)
 {
-	CUresult result = CUDA_ERROR_NOT_INITIALIZED;
-
 	drill_cuda_start();
-	if (drill_cuda_is_orphan() && needs_no_init(call))
-		return (struct way){ target(call, ALWAYS), 0 };
-	if (!drill_cuda_is_started())
-		return (struct way){ NULL, result };
+	way->go = NULL;
+	way->result = CUDA_ERROR_NOT_INITIALIZED;
+	if (load(&drill_cuda_state) == DRILL_CUDA_ORPHAN && needs_no_init(call))
+		way->go = target(call, ALWAYS);
+	if (load(&drill_cuda_state) != DRILL_CUDA_STARTED)
+		return false;
 	count_first();
 	if (call == DRILL_CALL_cuInit)
 		drill_cuda_saw_init();
-	if (!atomic_load_explicit(&settled[call], memory_order_relaxed))
+	if (!load(&settled[call]))
 		settle(call);
-	if (!drill_cuda.page ||
-	    !atomic_load_explicit(&drill_cuda.page->hot[call],
-				  memory_order_relaxed))
-		return (struct way){ target(call, ALWAYS), 0 };
-	if (drill_effect_before(call, &result))
-		return (struct way){ NULL, result };
-	return (struct way){ target(call, HOT), 0 };
+	way->go = load(&drill_cuda_go[call]);
+	return drill_cuda.page && load(&drill_cuda.page->hot[call]);
 }
 
-bool drill_cuda_concerns(unsigned int fault)
+/* A thread with a lane comes here with an entry that was called before because
+ * the entry is hot; a child's only thread has no lane. */
+struct way drill_cuda_before(uint32_t call)
 {
-	const struct drill_device_fault *f = &drill_cuda.page->fault[fault];
+	struct way way = { NULL, 0 };
+	CUresult result;
+
+	if (__builtin_expect(!drill_cuda_lane || !load(&settled[call]), 0) &&
+	    !begin(call, &way))
+		return way;
+	if (drill_effect_before(call, &result))
+		return (struct way){ NULL, result };
+	return (struct way){ load(&hot_go[call]), 0 };
+}
+
+static inline bool concerns(const struct drill_device_fault *f)
+{
 	uint32_t state = atomic_load_explicit(&f->state, memory_order_acquire);
 
 	return (state == DRILL_DEVICE_ARMED || state == DRILL_DEVICE_FIRED) &&
 	       (f->rank == -1 || f->rank == drill_cuda.rank) &&
 	       (f->attempt == 0 || f->attempt == drill_cuda.attempt);
+}
+
+bool drill_cuda_concerns(unsigned int fault)
+{
+	return concerns(&drill_cuda.page->fault[fault]);
 }
 
 /* One in a row of draws that a seed repeats. */
@@ -139,7 +160,7 @@ static uint32_t draw(const struct drill_device_fault *f, int64_t n)
 	return (uint32_t)((x ^ x >> 31) % 1000000);
 }
 
-static bool is_its_turn(const struct drill_device_fault *f, int64_t n)
+static inline bool is_its_turn(const struct drill_device_fault *f, int64_t n)
 {
 	int64_t nth = f->nth > 0 ? f->nth : 1;
 
@@ -160,39 +181,57 @@ static void tell(struct drill_device_fault *f, unsigned int fault, int64_t n)
 		atomic_fetch_add(&f->matched, (uint64_t)(n - told));
 }
 
-bool drill_cuda_met(unsigned int fault)
+static void count_anew(unsigned int fault, uint64_t mark)
 {
-	struct drill_device_fault *f = &drill_cuda.page->fault[fault];
-	uint64_t mark = atomic_load_explicit(&f->mark, memory_order_relaxed);
-	bool hit;
+	if (atomic_exchange(&met[fault].mark, mark) == mark)
+		return;
+	atomic_store(&met[fault].n, 0);
+	atomic_store(&met[fault].told, 0);
+}
+
+/* While one thread only has called, without the price of a lock prefix. */
+static inline int64_t count_call(unsigned int fault)
+{
 	int64_t n;
 
-	if (!drill_cuda_concerns(fault))
-		return false;
-	if (mark != atomic_load_explicit(&met[fault].mark,
-					 memory_order_relaxed) &&
-	    mark != atomic_exchange(&met[fault].mark, mark)) {
-		atomic_store(&met[fault].n, 0);
-		atomic_store(&met[fault].told, 0);
-	}
-	n = 1 + atomic_fetch_add_explicit(&met[fault].n, 1,
-					  memory_order_relaxed);
-	hit = is_its_turn(f, n);
-	if (hit || n % 64 == 0)
-		tell(f, fault, n);
-	if (!hit)
-		return false;
+	if (load(&drill_cuda_threaded))
+		return 1 + atomic_fetch_add_explicit(&met[fault].n, 1,
+						     memory_order_relaxed);
+	n = 1 + load(&met[fault].n);
+	atomic_store_explicit(&met[fault].n, n, memory_order_relaxed);
+	return n;
+}
+
+/* Fires at the first hit; @count hits over all processes are the limit. */
+static bool hit(struct drill_device_fault *f, unsigned int fault)
+{
 	drill_device_fire(drill_cuda.page, fault, drill_cuda.pid,
 			  drill_cuda.comm);
-	if (f->count > 0 &&
-	    atomic_fetch_add(&f->hits, 1) >= (uint64_t)f->count) {
+	if (atomic_fetch_add(&f->hits, 1) >= (uint64_t)f->count &&
+	    f->count > 0) {
 		atomic_fetch_sub(&f->hits, 1);
 		return false;
 	}
-	if (f->count <= 0)
-		atomic_fetch_add(&f->hits, 1);
 	atomic_store(&f->last_hit_ns, raw_ns());
+	atomic_store(&f->by_client, drill_cuda.index + 1);
 	return true;
+}
+
+bool drill_cuda_met(unsigned int fault)
+{
+	struct drill_device_fault *f = &drill_cuda.page->fault[fault];
+	bool turn;
+	int64_t n;
+
+	if (!concerns(f))
+		return false;
+	if (load(&f->mark) != load(&met[fault].mark))
+		count_anew(fault, load(&f->mark));
+	n = count_call(fault);
+	turn = is_its_turn(f, n);
+	if (turn || n % 64 == 0)
+		tell(f, fault, n);
+	return turn && hit(f, fault);
 }
 
 void drill_cuda_surfaces(unsigned int fault, unsigned int call)

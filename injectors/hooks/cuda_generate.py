@@ -29,22 +29,31 @@ def exports(toolkit):
 
 def typedefs(toolkit):
     found = collections.defaultdict(set)
-    newest = 0
+    newest, floats = 0, set()
     for header in ('cudaTypedefs.h', 'cudaProfilerTypedefs.h'):
         with open(toolkit + '/include/' + header) as f:
             text = f.read()
-        for name, version, thread in re.findall(
-                r'\*PFN_(cu\w+?)_v(\d+)' + THREAD + r'\)\(', text):
+        for name, version, thread, arguments in re.findall(
+                r'\*PFN_(cu\w+?)_v(\d+)' + THREAD + r'\)\((.*)\);', text):
             found[name, thread].add(int(version))
             newest = max(newest, int(version))
-    return found, newest
+            if re.search(r'\b(float|double) \w', arguments):
+                floats.add(name)
+    return found, newest, floats
+
+
+def split(symbol):
+    return re.fullmatch(r'(cu\w+?)(?:_v(\d+))?' + THREAD, symbol).groups()
+
+
+def base_name(symbol):
+    return split(symbol)[0]
 
 
 def suffixes(symbols):
     found = collections.defaultdict(list)
     for symbol in symbols:
-        name, suffix, thread = re.fullmatch(
-            r'(cu\w+?)(?:_v(\d+))?' + THREAD, symbol).groups()
+        name, suffix, thread = split(symbol)
         found[name, thread or ''].append((int(suffix or 1), symbol))
     return found
 
@@ -89,6 +98,9 @@ HEAD = '''/* cuda_symbols.h - what the CUDA driver exports, and since which vers
 '''
 
 TAIL = '''
+/* Those that are given a float or a double itself, not where it is. */
+#define DRILL_CUDA_FLOATS(F) \\
+%s
 #define DRILL_CUDA_CALLS %d
 /* A name asked for in a newer version may mean what is not known here. */
 #define DRILL_CUDA_NEWEST %d
@@ -101,13 +113,15 @@ def main():
     toolkit = sys.argv[1]
     directory = sys.argv[2] if len(sys.argv) > 2 else 'injectors/hooks'
     symbols = exports(toolkit)
-    versions, newest = typedefs(toolkit)
+    versions, newest, floats = typedefs(toolkit)
     first = since(symbols, versions)
     with open(directory + '/cuda_symbols.h', 'w') as f:
         f.write(HEAD)
         f.write(packed('S(%d, %s, %d)' % (i, symbol, first[symbol])
                        for i, symbol in enumerate(symbols)))
-        f.write(TAIL % (len(symbols), newest))
+        f.write(TAIL % (packed('F(%s)' % s for s in symbols
+                               if base_name(s) in floats),
+                        len(symbols), newest))
 
 
 main()

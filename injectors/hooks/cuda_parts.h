@@ -41,9 +41,11 @@ extern struct drill_cuda_mark drill_cuda_my_mark;
 
 /* cuda_proxy.c: starts once; any thread, any number of times. */
 void drill_cuda_start(void);
-bool drill_cuda_is_started(void);
-/* In a child of a process that had called cuInit. */
-bool drill_cuda_is_orphan(void);
+/* A child of a process that had called cuInit is an orphan. */
+enum { DRILL_CUDA_NOT_STARTED, DRILL_CUDA_STARTED, DRILL_CUDA_ORPHAN };
+extern atomic_int drill_cuda_state;
+/* More than one thread has called. */
+extern atomic_bool drill_cuda_threaded;
 /* The program called cuInit. */
 void drill_cuda_saw_init(void);
 /* Looks for strangers again. */

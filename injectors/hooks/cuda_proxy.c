@@ -37,8 +37,8 @@ static const uint8_t all_hot[DRILL_DEVICE_CALLS] = {
 static const uint8_t none_hot[DRILL_DEVICE_CALLS];
 const uint8_t *_Atomic drill_cuda_hot = all_hot;
 
-enum { NOT_STARTED, STARTED, ORPHAN };
-static atomic_int state;
+atomic_int drill_cuda_state;
+atomic_bool drill_cuda_threaded;
 static atomic_bool saw_init;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool in_start;
@@ -47,6 +47,7 @@ static __thread bool in_start;
 __thread struct drill_device_lane *drill_cuda_lane;
 static struct drill_device_lane passive_lane[DRILL_DEVICE_LANES];
 static _Atomic uint32_t lanes_taken;
+static atomic_bool some_thread;
 static pthread_key_t lane_key;
 static atomic_bool lane_key_made;
 
@@ -177,7 +178,9 @@ static void in_child(void)
 	drill_cuda_lane = NULL;
 	atomic_store(&lanes_taken, 0);
 	atomic_store(&drill_cuda_hot, all_hot);
-	atomic_store(&state, atomic_load(&saw_init) ? ORPHAN : NOT_STARTED);
+	atomic_store(&some_thread, false);
+	atomic_store(&drill_cuda_state, atomic_load(&saw_init) ?
+			     DRILL_CUDA_ORPHAN : DRILL_CUDA_NOT_STARTED);
 	drill_effect_child();
 }
 
@@ -217,30 +220,20 @@ static void start(void)
 	}
 	atomic_store(&drill_cuda_my_mark.started, hot != none_hot);
 	atomic_store_explicit(&drill_cuda_hot, hot, memory_order_release);
-	atomic_store(&state, STARTED);
+	atomic_store(&drill_cuda_state, DRILL_CUDA_STARTED);
 }
 
 void drill_cuda_start(void)
 {
 	/* The next library may call us while it is opened. */
-	if (atomic_load(&state) != NOT_STARTED || in_start)
+	if (atomic_load(&drill_cuda_state) != DRILL_CUDA_NOT_STARTED || in_start)
 		return;
 	in_start = true;
 	pthread_mutex_lock(&starting);
-	if (atomic_load(&state) == NOT_STARTED)
+	if (atomic_load(&drill_cuda_state) == DRILL_CUDA_NOT_STARTED)
 		start();
 	pthread_mutex_unlock(&starting);
 	in_start = false;
-}
-
-bool drill_cuda_is_started(void)
-{
-	return atomic_load_explicit(&state, memory_order_acquire) == STARTED;
-}
-
-bool drill_cuda_is_orphan(void)
-{
-	return atomic_load_explicit(&state, memory_order_relaxed) == ORPHAN;
 }
 
 void drill_cuda_saw_init(void)
@@ -288,7 +281,10 @@ struct drill_device_lane *drill_cuda_lane_of_thread(void)
 	struct drill_device_lane *first = drill_cuda.client ?
 		drill_cuda.client->lane : passive_lane;
 
-	if (!drill_cuda_lane && drill_cuda_is_started()) {
+	if (!drill_cuda_lane &&
+	    atomic_load(&drill_cuda_state) == DRILL_CUDA_STARTED) {
+		if (atomic_exchange(&some_thread, true))
+			atomic_store(&drill_cuda_threaded, true);
 		drill_cuda_lane = first + free_lane();
 		if (atomic_load(&lane_key_made))
 			pthread_setspecific(lane_key, drill_cuda_lane);
@@ -319,7 +315,8 @@ static void confess(void)
 
 __attribute__((destructor)) static void unloaded(void)
 {
-	if (atomic_load(&state) == NOT_STARTED && !drill_cuda.page)
+	if (atomic_load(&drill_cuda_state) == DRILL_CUDA_NOT_STARTED &&
+	    !drill_cuda.page)
 		confess();
 	if (!drill_cuda.client)
 		return;

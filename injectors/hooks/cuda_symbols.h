@@ -483,6 +483,11 @@
 	S(635, cuWaitExternalSemaphoresAsync, 10000) \
 	S(636, cuWaitExternalSemaphoresAsync_ptsz, 10000)
 
+/* Those that are given a float or a double itself, not where it is. */
+#define DRILL_CUDA_FLOATS(F) \
+	F(cuParamSetf) F(cuTexRefSetMipmapLevelBias) \
+	F(cuTexRefSetMipmapLevelClamp)
+
 #define DRILL_CUDA_CALLS 637
 /* A name asked for in a newer version may mean what is not known here. */
 #define DRILL_CUDA_NEWEST 13000

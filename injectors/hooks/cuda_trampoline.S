@@ -20,25 +20,26 @@
 
 /* The slow way. r11d: number of the call. What may hold arguments is saved in
  * one frame, for drill_cuda_before() returns where to go on (rax), or nowhere
- * and a result (rdx). */
+ * and a result (rdx). Three entry points have arguments in xmm registers. */
+	.macro	slow name floats
 	.p2align 4
-	.type drill_cuda_slow, @function
-drill_cuda_slow:
+	.type	\name, @function
+\name:
 	.cfi_startproc
-	endbr64
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbp, -16
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
-	andq	$-16, %rsp
 	subq	$176, %rsp
+	andq	$-16, %rsp
 	movq	%rdi, (%rsp)
 	movq	%rsi, 8(%rsp)
 	movq	%rdx, 16(%rsp)
 	movq	%rcx, 24(%rsp)
 	movq	%r8, 32(%rsp)
 	movq	%r9, 40(%rsp)
+	.if	\floats
 	movaps	%xmm0, 48(%rsp)
 	movaps	%xmm1, 64(%rsp)
 	movaps	%xmm2, 80(%rsp)
@@ -47,6 +48,7 @@ drill_cuda_slow:
 	movaps	%xmm5, 128(%rsp)
 	movaps	%xmm6, 144(%rsp)
 	movaps	%xmm7, 160(%rsp)
+	.endif
 	movl	%r11d, %edi
 	call	drill_cuda_before
 	movq	%rax, %r11
@@ -57,6 +59,7 @@ drill_cuda_slow:
 	movq	24(%rsp), %rcx
 	movq	32(%rsp), %r8
 	movq	40(%rsp), %r9
+	.if	\floats
 	movaps	48(%rsp), %xmm0
 	movaps	64(%rsp), %xmm1
 	movaps	80(%rsp), %xmm2
@@ -65,6 +68,7 @@ drill_cuda_slow:
 	movaps	128(%rsp), %xmm5
 	movaps	144(%rsp), %xmm6
 	movaps	160(%rsp), %xmm7
+	.endif
 	leave
 	.cfi_def_cfa %rsp, 8
 	testq	%r11, %r11
@@ -72,7 +76,14 @@ drill_cuda_slow:
 	jmp	*%r11
 1:	ret
 	.cfi_endproc
-	.size drill_cuda_slow, . - drill_cuda_slow
+	.size	\name, . - \name
+	.endm
+
+	slow	drill_cuda_slow 0
+	slow	drill_cuda_slow_floats 1
+
+#define FLOATS(symbol) .set floats_##symbol, 1;
+DRILL_CUDA_FLOATS(FLOATS)
 
 /* No lane: the thread's first call. Counted before it is known where it goes;
  * only the thread's own lane is written, so no lock prefix. */
@@ -95,7 +106,11 @@ drill_cuda_slow:
 	jmp	*(drill_cuda_go + 8 * \number)(%rip)
 .Lslow\number:
 	movl	$\number, %r11d
+	.ifdef	floats_\symbol
+	jmp	drill_cuda_slow_floats
+	.else
 	jmp	drill_cuda_slow
+	.endif
 	.cfi_endproc
 	.size	\symbol, . - \symbol
 	.endm
