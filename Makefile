@@ -387,7 +387,8 @@ $(BUILD)/tests/nvml/toy/libnvidia-ml.so.1: tests/support/nvml/toy.c \
 	$(Q)$(CC) -std=gnu11 $(WARN) -I. -Iworkloads/include -O2 -fPIC -shared \
 		-Wl,-soname,$(@F) -o $@ $<
 
-$(addprefix $(BUILD)/tests/unit/test_nvml,_software _events _next): \
+$(addprefix $(BUILD)/tests/unit/test_nvml,_start _software _events \
+	_next): \
 	| $(BUILD)/hooks/cuda/libnvidia-ml.so.1 \
 	$(BUILD)/tests/nvml/toy/libnvidia-ml.so.1 $(BUILD)/tests/programs/nvml_show
 

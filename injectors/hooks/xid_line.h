@@ -4,8 +4,9 @@
  *   NVRM: GPU at PCI:0000:3b:00: GPU-<uuid>
  *   NVRM: GPU Board Serial Number: 1653923026510
  *   NVRM: Xid (PCI:0000:3b:00): 48, pid=4711, name=train, An uncorrectable ..
- *   NVRM: Xid (PCI:0000:3b:00): 45, pid=4711, name=train, Ch 00000008 caused by previous Xid 145
- *   NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)
+ *   NVRM: Xid (PCI:0000:3b:00): 45, Ch 00000008 caused by previous Xid 145
+ *   NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from
+ *     0x0 (None) to 0x1 (GPU Reset Required)   (one line)
  *
  * The first two come once, before the first Xid of a GPU; the second only when
  * the board has a number. No PCI function follows the device. pid and name are
