@@ -223,6 +223,13 @@ $(BUILD)/gpu/one $(BUILD)/gpu/identity:
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
 
+# Not a job: it plays the agent's part for the test of the health check.
+$(BUILD)/tests/programs/device_page: $(call obj,tests/programs/device_page.c) \
+		$(BUILD)/libagent.a $(BUILD)/libcore.a
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(AGENT_LIBS)
+
 # The training job. Its kernels: one object an instruction set, chosen at run
 # time, never -march=native; contraction off, so that all give the same bits.
 KERNEL_ISA := $(if $(filter x86_64,$(shell uname -m)),x86-64 avx2 avx512,generic)

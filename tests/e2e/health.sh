@@ -140,4 +140,76 @@ mkdir -p "$dir"
 "$build/launch" --ranks 1 --health xidd --dir /x -- true >"$dir/out" 2>&1
 [ $? = 2 ] && grep -q "did you mean 'xid'" "$dir/out"
 verdict "a health check that there is none of is refused with the nearest"
+
+# ---- over a page of devices, through NVML ----
+page=$build/tests/programs/device_page
+if ! [ -x "$page" ] || ! [ -e "$build/hooks/cuda/libnvidia-ml.so.1" ]; then
+	echo "SKIP the health check asks NVML: no device_page or no NVML here"
+	exit $faults
+fi
+# with_devices NAME OPTIONS... : two devices a host, all well at first
+with_devices() {
+	local h
+	for h in h0 h1 h2; do
+		mkdir -p "$base/$1/$h"
+		"$page" make "$base/$1/$h/devices.page" $h 2 || return 1
+	done
+	start "$1" --devices 2 --library-path "$build/hooks/cuda" \
+		--health-interval 100ms "${@:2}"
+	runs
+}
+device() { "$page" fail "$dir/$1/devices.page" "${@:2}"; }
+health() { "$page" health "$dir/$1/devices.page" "$2"; }
+detectors() { sed -n '/"kind":"detected"/s/.*"by":"\([^"]*\)".*/\1/p' \
+	"$dir/events" | sort -u | tr '\n' ' '; }
+
+with_devices quiet --health both -- "$job" "$base/quiet/state" 60 10 20000
+finish 30
+[ $rc = 0 ] && ! event detected && ! event symptom
+verdict "devices that are well are not complained of"
+
+with_devices lost --health nvml -- "$job" "$base/lost/state" 80 10 20000
+device h1 1 health=2
+finish 30
+[ $rc = 0 ] && [ "$(detectors)" = "health.nvml " ] &&
+	[ "$(field blamed blame)" = "device h1/gpu1" ] &&
+	[ "$(field host.down host)" = h1 ] &&
+	[ "$(field allocated host)" = h2 ]
+verdict "a lost device is found by NVML, blamed, and its host replaced"
+
+with_devices gone --health nvml -- "$job" "$base/gone/state" 80 10 20000
+device h0 0 health=4
+finish 30
+[ $rc = 0 ] && [ "$(detectors)" = "health.nvml " ] &&
+	[ "$(field blamed blame)" = "device h0/gpu0" ] &&
+	[ "$(count attempt.begin)" = 2 ]
+verdict "a device that is gone is not taken for the one behind it"
+
+with_devices both --health both -- "$job" "$base/both/state" 80 10 20000
+device h1 0 xid=95 health=3 recovery=1
+finish 30
+[ $rc = 0 ] && [ "$(detectors)" = "health.nvml health.xid " ] &&
+	[ "$(field blamed blame)" = "device h1/gpu0" ] &&
+	[ "$(field device.state state)" = reset ] && ! event host.down &&
+	[ "$(field allocated what)" = "same hosts" ] &&
+	[ "$(health h1 0)" = 1 ] && [ "$(count attempt.begin)" = 2 ]
+verdict "a device that needs a reset gets one, and the job goes on where it was"
+
+with_devices remap --health nvml -- "$job" "$base/remap/state" 60 10 20000
+device h0 1 pending=1
+finish 30
+[ $rc = 0 ] && [ "$(field detected what)" = \
+	"remap_pending: a row remap waits for a reset" ] &&
+	[ "$(field blamed blame)" = "device h0/gpu1" ] &&
+	[ "$(count attempt.begin)" = 1 ]
+verdict "a remap that waits for a reset is told, and the job goes on"
+
+with_devices slow --health nvml -- "$job" "$base/slow/state" 60 10 20000
+device h1 1 mhz=300 reasons=0x40
+finish 30
+[ $rc = 0 ] && [ "$(field detected what)" = "slow: the clocks are held down" ] &&
+	[ "$(field blamed blame)" = "device h1/gpu1" ] &&
+	[ "$(count attempt.begin)" = 1 ]
+verdict "a throttled device is told and blamed, and the job goes on"
+
 exit $faults
