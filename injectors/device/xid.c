@@ -228,6 +228,21 @@ static void fill_text(const struct teller *t, const struct drill_xid *x,
 			 cause(t));
 }
 
+/* Between a line and the one before it. */
+static int64_t gap_of(const struct teller *t, int code)
+{
+	if (t->s->gap_ns >= 0)
+		return t->s->gap_ns;
+	switch (code) {
+	case 119:
+		return INT64_C(6000000000);
+	case 154:
+		return 130000000;
+	default:
+		return 10000000;
+	}
+}
+
 /* What NVML's counters show of it. */
 static void count(const struct teller *t, const struct drill_xid *x,
 		  struct drill_device_step *st)
@@ -249,6 +264,10 @@ static void count(const struct teller *t, const struct drill_xid *x,
 		break;
 	case 92:
 		st->ecc_corrected = 128;
+		break;
+	case 119: case 120:
+		/* As long as the driver waits for its answer. */
+		st->nvml_block_ms = (uint32_t)(gap_of(t, 119) / 1000000);
 		break;
 	case 74:
 		st->link_crc = 12;
@@ -292,18 +311,7 @@ static void hurt(const struct teller *t, const struct drill_xid *x,
 
 static int64_t gap(const struct teller *t, const struct drill_xid *x)
 {
-	if (t->i == 0)
-		return 0;
-	if (t->s->gap_ns >= 0)
-		return t->s->gap_ns;
-	switch (x->code) {
-	case 119:
-		return INT64_C(6000000000);
-	case 154:
-		return 130000000;
-	default:
-		return 10000000;
-	}
+	return t->i == 0 ? 0 : gap_of(t, x->code);
 }
 
 static int add(struct teller *t, const struct drill_xid *x, int device,
@@ -323,6 +331,9 @@ static int add(struct teller *t, const struct drill_xid *x, int device,
 		hurt(t, x, st);
 	if (!t->s->signal)
 		return 0;
+	/* Now the driver itself says that only a reset helps. */
+	if (t->s->effect && x->code == 154 && to == DRILL_RECOVERY_RESET)
+		st->health = DRILL_DEVICE_RESET_REQUIRED;
 	st->xid = (uint32_t)x->code;
 	st->events = x->events;
 	count(t, x, st);

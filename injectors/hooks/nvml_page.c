@@ -120,7 +120,7 @@ nvmlDevice_t drill_nvml_handle(unsigned int page_index)
 }
 
 /* The firmware does not answer: wait as the driver would, and give up as it
- * would, unless it comes back. */
+ * would, unless it comes back or is given up meanwhile. */
 static nvmlReturn_t wait_for_firmware(int page, struct drill_device *ret)
 {
 	const struct timespec look = { .tv_nsec = BLOCK_LOOK_MS * 1000000L };
@@ -131,11 +131,10 @@ static nvmlReturn_t wait_for_firmware(int page, struct drill_device *ret)
 	while (now_ms() < until) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
 		drill_device_read(drill_nvml.page, (unsigned int)page, ret);
-		if (!ret->nvml_block_ms)
+		if (!ret->nvml_block_ms || ret->health != DRILL_DEVICE_OK)
 			return NVML_SUCCESS;
 	}
-	return ret->health == DRILL_DEVICE_RESET_REQUIRED ?
-		       NVML_ERROR_RESET_REQUIRED : NVML_ERROR_UNKNOWN;
+	return NVML_ERROR_UNKNOWN;
 }
 
 static nvmlReturn_t stands_in_the_way(int page, enum drill_nvml_kind kind,
@@ -143,8 +142,9 @@ static nvmlReturn_t stands_in_the_way(int page, enum drill_nvml_kind kind,
 {
 	nvmlReturn_t r = NVML_SUCCESS;
 
+	/* Once the driver has given it up, nobody waits any more. */
 	if (kind != DRILL_NVML_WHO && ret->nvml_block_ms &&
-	    ret->health != DRILL_DEVICE_LOST)
+	    ret->health == DRILL_DEVICE_OK)
 		r = wait_for_firmware(page, ret);
 	if (ret->health == DRILL_DEVICE_LOST ||
 	    ret->health == DRILL_DEVICE_GONE)

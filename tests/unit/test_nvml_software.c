@@ -369,10 +369,11 @@ START_TEST(firmware_that_does_not_answer_blocks_calls_for_so_long)
 	t = now_ms();
 	SAYS(n.nvmlDeviceGetTemperature(d[0], 0, &v), NVML_ERROR_UNKNOWN);
 	ck_assert_int_ge(now_ms() - t, 150);
+	p->device[0].nvml_block_ms = 20000;
 	set_health(0, DRILL_DEVICE_RESET_REQUIRED);
 	SAYS(n.nvmlDeviceGetTemperature(d[0], 0, &v),
 	     NVML_ERROR_RESET_REQUIRED);
-	p->device[0].nvml_block_ms = 20000;
+	set_health(0, DRILL_DEVICE_OK);
 	pthread_create(&other, NULL, reset_soon, NULL);
 	t = now_ms();
 	OK(n.nvmlDeviceGetTemperature(d[0], 0, &v));
