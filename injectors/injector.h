@@ -83,6 +83,9 @@ struct drill_target {
 	struct drill_process process; /* of the rank; pid 0: none */
 	char cgroup[256];   /* the host's cgroup of ours, "" without one */
 	char hooks[256];    /* the host's hook page, "" without one */
+	char devices[256];  /* the host's device page, "" without one */
+	int device;	    /* index on its host; of a rank: the one it uses;
+			       -1: none, or any of them */
 	char dir[256];	    /* the host's directory of this trial */
 };
 
@@ -95,7 +98,13 @@ struct drill_act {
 	struct drill_record *record; /* apply: put the way back, then commit */
 	json_t *evidence;	     /* object: what was read back and seen */
 	const struct drill_clock *clock;
-	int64_t before_ns, after_ns; /* apply: bracket of the act itself, raw */
+	int64_t before_ns, after_ns; /* apply: bracket of the act itself, raw;
+					verify may put the effect's own stamp */
+	int attempt;		     /* of the job: ends with it; 0: lasts */
+	/* The part of the trigger that lies in the process: there it fires by
+	 * itself, at the nth such call. NULL: it is to happen now. */
+	const char *call, *kernel;
+	int64_t nth;
 };
 
 struct drill_injector {
@@ -111,6 +120,14 @@ struct drill_injector {
 	const char *missing;		 /* why this build cannot run it, or NULL */
 	const struct drill_param *params;
 	size_t args_size;
+
+	/* What the table cannot say of the arguments, asked when a scenario is
+	 * read. Optional. */
+	int (*check)(const void *args, struct drill_err *err);
+
+	/* Is it nothing but an alarm with these arguments, so that no program
+	 * can fail of it? Then its layer is telemetry. Optional. */
+	bool (*alarm)(const void *args);
 
 	/* Could this work here, now, on this target? Changes nothing. 0 yes;
 	 * negative: a skip with the reason in @err. -EAGAIN: not yet, it is
@@ -141,6 +158,12 @@ const struct drill_injector *const *drill_injectors(void);
 /* NULL when unknown; then @err names the nearest. */
 const struct drill_injector *drill_injector_find(const char *name,
 						 struct drill_err *err);
+
+/* Class and layer of a fault with these arguments (JSON, checked already). */
+enum drill_class drill_injector_class(const struct drill_injector *in,
+				      json_t *args);
+enum drill_fidelity drill_injector_fidelity(const struct drill_injector *in,
+					    json_t *args);
 
 const char *drill_class_name(enum drill_class c);
 const char *drill_fidelity_name(enum drill_fidelity f);

@@ -3,6 +3,7 @@
  */
 DRILL_INJECTOR(collective_delay)
 DRILL_INJECTOR(collective_hang)
+DRILL_INJECTOR(device_xid)
 DRILL_INJECTOR(host_freeze)
 DRILL_INJECTOR(host_kill)
 DRILL_INJECTOR(host_stop)

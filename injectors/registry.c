@@ -6,6 +6,7 @@
 #include "harness/core/unit.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DRILL_INJECTOR(id) extern const struct drill_injector drill_##id;
@@ -48,6 +49,32 @@ const struct drill_injector *drill_injector_find(const char *name,
 			return all[i];
 	unknown(name, err);
 	return NULL;
+}
+
+static bool is_alarm(const struct drill_injector *in, json_t *args)
+{
+	json_t *none = args ? NULL : json_object();
+	void *parsed = in->alarm ? calloc(1, in->args_size + 1) : NULL;
+	bool ret = parsed && drill_params_parse(in->params, in->name,
+						args ? args : none, parsed,
+						NULL) == 0 &&
+		   in->alarm(parsed);
+
+	free(parsed);
+	json_decref(none);
+	return ret;
+}
+
+enum drill_class drill_injector_class(const struct drill_injector *in,
+				      json_t *args)
+{
+	return is_alarm(in, args) ? DRILL_CLASS_FALSE_ALARM : in->class;
+}
+
+enum drill_fidelity drill_injector_fidelity(const struct drill_injector *in,
+					    json_t *args)
+{
+	return is_alarm(in, args) ? DRILL_FIDELITY_TELEMETRY : in->fidelity;
 }
 
 #define NAME_OF(table, i)                                                      \

@@ -331,11 +331,32 @@ static int on_revert(struct agent *a, json_t *msg, struct drill_err *err)
 	return 0;
 }
 
+/* {"how": "reset"|"replace", "device": "h1/gpu0"}, or with "fault": where that
+ * is in force. Other hosts' are not ours. */
+static int on_device(struct agent *a, json_t *msg, struct drill_err *err)
+{
+	const char *name = text(msg, "device");
+	size_t n = strlen(a->host);
+	int device;
+
+	for (device = 0; device < DRILL_DEVICES; device++)
+		if (devices_have(a, text(msg, "fault"), device) &&
+		    devices_renew(a, text(msg, "how"), device, err) < 0)
+			return -ENXIO;
+	if (strncmp(name, a->host, n) ||
+	    sscanf(name + n, "/gpu%d", &device) != 1)
+		return 0;
+	return devices_renew(a, text(msg, "how"), device, err);
+}
+
 static int on_snapshot(struct agent *a, json_t *msg, struct drill_err *err)
 {
 	json_t *entries = NULL;
 	int rc = drill_snapshot(a->cgroup, a->mark, &entries, err);
 
+	if (rc == 0 && devices_worn(a))
+		json_array_extend(json_object_get(entries, "devices"),
+				  devices_worn(a));
 	if (rc == 0)
 		agent_send(a, json_pack("{s:s,s:s,s:o}", "kind", "snapshot",
 					"when", text(msg, "when"), "entries",
@@ -371,13 +392,14 @@ static int on_look(struct agent *a, json_t *msg, struct drill_err *err)
 
 static int on_trial_end(struct agent *a, json_t *msg, struct drill_err *err)
 {
-	json_t *hooks = evidence_hooks(a);
+	json_t *hooks = evidence_hooks(a), *proxies = devices_clients(a);
 
 	(void)err;
 	end_trial(a);
-	agent_send(a, json_pack("{s:s,s:I,s:o,s:o}", "kind", "ended", "trial",
-				(json_int_t)number(msg, "trial"), "dirty",
-				dirty_records(a), "hooks", hooks));
+	agent_send(a, json_pack("{s:s,s:I,s:o,s:o,s:o}", "kind", "ended",
+				"trial", (json_int_t)number(msg, "trial"),
+				"dirty", dirty_records(a), "hooks", hooks,
+				"proxies", proxies));
 	return 0;
 }
 
@@ -399,8 +421,8 @@ static const struct {
 	{ "plan", on_plan, false },	 { "renew", on_renewal, false },
 	{ "placed", on_placed, false },	 { "event", on_event, false },
 	{ "fire", on_fire, false },	 { "spent", on_spent, false },
-	{ "revert", on_revert, false },	 { "snapshot", on_snapshot, false },
-	{ "look", on_look, false },
+	{ "revert", on_revert, false },	 { "device", on_device, false },
+	{ "look", on_look, false },	 { "snapshot", on_snapshot, false },
 	{ "trial.end", on_trial_end, false },
 };
 
@@ -523,7 +545,7 @@ int drill_agent_run(const struct drill_agent_opts *opts)
 		return DRILL_ERROR;
 	a->opts = opts;
 	a->exit_code = -1;
-	a->lock_fd = a->wake_fd = -1;
+	a->lock_fd = a->wake_fd = a->kernel_log = -1;
 	a->lease_ns = DRILL_LEASE_NS;
 	a->renew_ns = DRILL_RENEW_NS;
 	a->heard_ns = boot_now();
@@ -543,6 +565,7 @@ int drill_agent_run(const struct drill_agent_opts *opts)
 		drill_journal_close(a->journal);
 	}
 	drill_lock_drop(a->lock_name, a->lock_fd);
+	json_decref(a->worn);
 	free(a->ready);
 	code = a->exit_code < 0 ? DRILL_ERROR : a->exit_code;
 	free(a);

@@ -14,6 +14,7 @@
 #include "trigger.h"
 
 #include "harness/core/frame.h"
+#include "injectors/hooks/devices.h"
 #include "injectors/hooks/hooks.h"
 
 #include <jansson.h>
@@ -58,7 +59,8 @@ struct rank {
 /* A fault aimed at one thing, which may or may not be on this host. */
 struct target {
 	struct fault *fault;
-	int rank; /* -1: this host */
+	int rank; /* -1: this host, or one of its devices */
+	int device; /* -1: none */
 	char name[64];
 	struct drill_trigger trigger;
 	uv_timer_t *due; /* a firing that is to come */
@@ -95,6 +97,7 @@ struct instance {
 	json_t *evidence;
 	enum instance_state state;
 	int attempt, slot, rank;
+	bool in_call; /* its trigger lies in the process: it fires there */
 	int64_t asked_ns; /* WAITING since: its probe says not yet */
 	int64_t before_ns, after_ns;
 	int64_t last_no_ns;    /* last reading without the effect */
@@ -142,6 +145,15 @@ struct agent {
 	struct instance *instances;
 	struct drill_hooks hooks;
 	bool hooked;
+	struct drill_devices devices;
+	bool deviced;
+	int kernel_log;
+	uint64_t lines; /* of the device page, taken so far */
+	uint32_t health[DRILL_DEVICES]; /* as told last */
+	uint32_t generation[DRILL_DEVICES]; /* a job may reset them, too */
+	bool named[DRILL_DEVICES];	/* in the log */
+	uv_timer_t *step_timer;
+	json_t *worn; /* devices that the last trial left not as new */
 	int wake_fd;
 	uv_poll_t *wake;
 	uv_fs_event_t *dir_watch;
@@ -174,6 +186,23 @@ struct rank *ranks_counting(struct agent *a, const struct target *t);
 json_t *evidence_hooks(struct agent *a);
 /* Tells now who waits in which call since when; @why as the controller said. */
 void evidence_waits(struct agent *a, const char *why);
+/* devices.c */
+int devices_begin(struct agent *a, struct drill_err *err);
+void devices_drain(struct agent *a);
+/* The device that process @pid uses; -1: not known. */
+int devices_of(struct agent *a, pid_t pid);
+/* "reset" or "replace", as on hardware: what was in force there is over. */
+int devices_renew(struct agent *a, const char *how, int device,
+		  struct drill_err *err);
+/* Is @fault in force on that device of this host? */
+bool devices_have(struct agent *a, const char *fault, int device);
+/* Is @fault in force on that device of this host? */
+bool devices_have(struct agent *a, const char *fault, int device);
+/* Who loaded a proxy, with its counters; yours. */
+json_t *devices_clients(struct agent *a);
+/* What the last trial left on devices; NULL: nothing. Borrowed. */
+json_t *devices_worn(const struct agent *a);
+void devices_end(struct agent *a);
 
 /* fire.c */
 int fire_begin(struct agent *a, struct drill_err *err);
@@ -194,6 +223,12 @@ void fault_fire(struct agent *a, struct target *t, int64_t point,
 		int64_t requested_ns, json_t *evidence, struct rank *held,
 		bool hook_held);
 void fault_step(struct agent *a, struct rank *r, int64_t step);
+/* A hook has something to say: those that wait for their effect look. */
+void fault_woken(struct agent *a);
+/* What is in force is taken off for good. Negative: dirty. */
+int fault_over(struct agent *a, struct instance *i);
+/* Does its injector need @what, "hook:cuda" say? */
+bool fault_needs(const struct instance *i, const char *what);
 /* Its target has come up again, here: a fault that follows it is put in force
  * once more, for what is left of its time. */
 void fault_follow(struct agent *a, struct target *t);

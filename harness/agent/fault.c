@@ -16,6 +16,7 @@
 
 #define BITE_NS INT64_C(10000000000)	/* longest wait for the effect */
 #define READY_NS INT64_C(10000000000)	/* and for a hook that says hello */
+#define FIRES_NS INT64_C(20000000)	/* between looks for what fires by itself */
 #define LOOK_AGAIN_NS INT64_C(2000000000) /* between readings while in force */
 
 static const struct drill_injector *injector(const struct instance *i)
@@ -43,6 +44,15 @@ static json_t *new_event(const struct instance *i, const char *kind,
 	return e;
 }
 
+bool fault_needs(const struct instance *i, const char *what)
+{
+	const char *const *n = injector(i)->needs;
+
+	while (n && *n && strcmp(*n, what))
+		n++;
+	return n && *n;
+}
+
 static void boundary(struct agent *a, const char *where)
 {
 	if (a->opts->boundary)
@@ -57,12 +67,16 @@ static void resolve(struct agent *a, const struct target *t,
 	struct rank *r = t->rank >= 0 ? ranks_find(a, t->rank) : NULL;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->kind = t->rank >= 0 ? DRILL_TARGET_RANK : DRILL_TARGET_HOST;
+	ret->kind = t->rank >= 0     ? DRILL_TARGET_RANK
+		    : t->device >= 0 ? DRILL_TARGET_DEVICE
+				     : DRILL_TARGET_HOST;
 	ret->rank = t->rank;
+	ret->device = t->device;
 	ret->process.pidfd = -1;
 	if (r && r->process.pid) {
 		ret->process = r->process;
 		ret->process.pidfd = -1; /* the rank keeps its own */
+		ret->device = devices_of(a, r->process.pid);
 	}
 	snprintf(ret->name, sizeof(ret->name), "%s", t->name);
 	snprintf(ret->cgroup, sizeof(ret->cgroup), "%s", a->cgroup);
@@ -70,22 +84,35 @@ static void resolve(struct agent *a, const struct target *t,
 	if (a->hooked)
 		snprintf(ret->hooks, sizeof(ret->hooks), "%.240s/hooks.page",
 			 a->plan.dir);
+	if (a->deviced)
+		snprintf(ret->devices, sizeof(ret->devices),
+			 "%.240s/devices.page", a->plan.dir);
+	if (!strcmp(t->fault->plan->follow, "host"))
+		ret->rank = ret->device = -1; /* whoever is there */
 }
 
 static struct drill_act act_of(const struct instance *i, json_t *evidence)
 {
-	return (struct drill_act){ .args = i->target->fault->plan->args,
+	const struct drill_fault *f = i->target->fault->plan;
+	bool lasts = f->follow[0] && strcmp(f->follow, "rank");
+
+	return (struct drill_act){ .args = f->args,
 				   .target = &i->where,
 				   .record = i->record,
 				   .evidence = evidence,
-				   .clock = drill_clock_system() };
+				   .clock = drill_clock_system(),
+				   .attempt = lasts ? 0 : i->attempt,
+				   .call = f->at.call,
+				   .kernel = f->at.kernel,
+				   .nth = i->in_call ? f->at.nth : 0 };
 }
 
 /* Before the job runs there is no rank to look at: any process of ours tells
  * whether such a thing could be done here. */
 int fault_probe(struct agent *a, struct drill_fault *f, struct drill_err *err)
 {
-	struct drill_target where = { .kind = f->kind, .rank = -1 };
+	struct drill_target where = { .kind = f->kind, .rank = -1,
+				      .device = -1 };
 	struct drill_act act = { .args = f->args,
 				 .target = &where,
 				 .clock = drill_clock_system() };
@@ -286,12 +313,23 @@ static void look(struct agent *a, struct instance *i)
 	int rc = injector(i)->verify(&act, &err);
 
 	if (rc > 0) {
-		from = i->last_no_ns ? i->last_no_ns : i->before_ns;
-		to = i->last_no_ns ? begin : i->after_ns;
+		from = act.before_ns   ? act.before_ns
+		       : i->last_no_ns ? i->last_no_ns
+				       : i->before_ns;
+		to = act.before_ns ? act.after_ns
+		     : i->last_no_ns ? begin
+				     : i->after_ns;
 		in_force(a, i, from + (to - from) / 2, (to - from + 1) / 2);
 		return;
 	}
 	i->last_no_ns = begin;
+	/* A device fault is felt at the next call: held, it would never come. */
+	if (fault_needs(i, "hook:cuda"))
+		release(a, i);
+	if (i->in_call && !a->stopping) {
+		wake_in(i, FIRES_NS);
+		return;
+	}
 	if (begin - i->after_ns < BITE_NS && !a->stopping) {
 		wake_in(i, 1000000);
 		return;
@@ -389,6 +427,7 @@ static struct instance *new_instance(struct agent *a, struct target *t,
 	i->evidence = evidence ? evidence : json_object();
 	i->attempt = r ? r->attempt : a->attempt;
 	i->rank = t->rank;
+	i->in_call = t->trigger.at->on == DRILL_ON_CALL;
 	i->slot = r && t->rank >= 0 ? r->slot : -1;
 	i->timer = agent_timer(a, i);
 	i->next = a->instances;
@@ -445,7 +484,7 @@ void fault_fire(struct agent *a, struct target *t, int64_t point,
 		bool hook_held)
 {
 	struct instance *i = new_instance(a, t, evidence);
-	json_t *e;
+	json_t *e, *args;
 
 	i->held = held;
 	i->hook_held = hook_held;
@@ -453,10 +492,12 @@ void fault_fire(struct agent *a, struct target *t, int64_t point,
 	t->fired++;
 	e = new_event(i, "fault.requested", requested_ns, 0);
 	json_object_set_new(e, "injector", json_string(injector(i)->name));
-	json_object_set_new(e, "class",
-			    json_string(drill_class_name(injector(i)->class)));
+	args = json_object_get(t->fault->plan->json, "args");
+	json_object_set_new(e, "class", json_string(drill_class_name(
+				    drill_injector_class(injector(i), args))));
 	json_object_set_new(e, "fidelity", json_string(drill_fidelity_name(
-						   injector(i)->fidelity)));
+				    drill_injector_fidelity(injector(i),
+							    args))));
 	agent_event(a, e);
 	tell_fired(a, i, point);
 	if (a->stopping)
@@ -492,6 +533,13 @@ void fault_follow(struct agent *a, struct target *t)
 	go(a, new_instance(a, t, NULL));
 }
 
+int fault_over(struct agent *a, struct instance *i)
+{
+	i->target->active = false;
+	i->target->until_ns = 0;
+	return take_off(a, i);
+}
+
 void fault_step(struct agent *a, struct rank *r, int64_t step)
 {
 	struct instance *i, *next;
@@ -499,11 +547,29 @@ void fault_step(struct agent *a, struct rank *r, int64_t step)
 	for (i = a->instances; i; i = next) {
 		next = i->next;
 		if (i->end_step && i->rank == r->rank && step >= i->end_step &&
-		    i->state == IN_FORCE) {
-			i->target->active = false;
-			take_off(a, i);
-		}
+		    i->state == IN_FORCE)
+			fault_over(a, i);
 	}
+}
+
+void fault_woken(struct agent *a)
+{
+	struct instance *i, *next;
+
+	for (i = a->instances; i; i = next) {
+		next = i->next;
+		if (i->state == BITING && i->in_call)
+			look(a, i);
+	}
+}
+
+static void never_met(struct agent *a, struct instance *i)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "armed on host %.60s, and no %.60s there "
+		 "met it", a->host, i->target->fault->plan->at.call);
+	failed(a, i, text);
 }
 
 int fault_revert(struct agent *a, const char *fault)
@@ -520,6 +586,8 @@ int fault_revert(struct agent *a, const char *fault)
 		if (i->state == WAITING)
 			failed(a, i, "its target never became ready: the hook "
 				     "has not said hello");
+		else if (i->state == BITING && i->in_call)
+			never_met(a, i);
 		else
 			dirty += take_off(a, i) < 0;
 	}

@@ -29,18 +29,40 @@ static bool is_host_target(const struct agent *a, const struct drill_fault *f)
 	return false;
 }
 
-static void add_target(struct agent *a, struct fault *f, int rank)
+static struct target *add_target(struct agent *a, struct fault *f, int rank)
 {
 	struct target *t = &f->targets[f->n_targets++];
 
 	t->fault = f;
 	t->rank = rank;
+	t->device = -1;
 	t->tail = -1;
 	if (rank >= 0)
 		snprintf(t->name, sizeof(t->name), "rank %d", rank);
 	else
 		snprintf(t->name, sizeof(t->name), "host %.50s", a->host);
 	drill_trigger_init(&t->trigger, f->plan);
+	return t;
+}
+
+/* Those of "h1/gpu0" that are ours. */
+static void add_devices(struct agent *a, struct fault *f)
+{
+	const char *name;
+	struct target *t;
+	const json_t *v;
+	size_t i, n = strlen(a->host);
+	int device;
+
+	json_array_foreach(f->plan->is, i, v) {
+		name = json_string_value(v);
+		if (!name || strncmp(name, a->host, n) ||
+		    sscanf(name + n, "/gpu%d", &device) != 1)
+			continue;
+		t = add_target(a, f, -1);
+		t->device = device;
+		snprintf(t->name, sizeof(t->name), "device %.50s", name);
+	}
 }
 
 /* A rank may come to any host, so every agent has all of them. */
@@ -79,6 +101,8 @@ int fire_begin(struct agent *a, struct drill_err *err)
 					     "out of memory");
 		if (f->plan->kind == DRILL_TARGET_RANK)
 			add_ranks(a, f);
+		else if (f->plan->kind == DRILL_TARGET_DEVICE)
+			add_devices(a, f);
 		else if (is_host_target(a, f->plan))
 			add_target(a, f, -1);
 	}
@@ -175,10 +199,19 @@ static void schedule_gap(struct agent *a, struct target *t)
 		fire_in(a, t, gap);
 }
 
+/* Its trigger lies in the process, so it is armed as soon as there is one. */
+static void arm_call(struct agent *a, struct target *t)
+{
+	if (drill_trigger_may(&t->trigger, 0, a->attempt))
+		fault_fire(a, t, 0, agent_now(), NULL, NULL, false);
+}
+
 static void start_target(struct agent *a, struct target *t)
 {
 	t->last_ns = agent_now();
-	if (t->trigger.at->on == DRILL_ON_TIME)
+	if (t->trigger.at->on == DRILL_ON_CALL && t->rank < 0)
+		arm_call(a, t);
+	else if (t->trigger.at->on == DRILL_ON_TIME)
 		fire_in(a, t, t->trigger.at->ns);
 	else
 		schedule_gap(a, t);
@@ -276,6 +309,9 @@ void fire_rank_begin(struct agent *a, struct rank *r)
 				fault_follow(a, t);
 			if (t->rank == r->rank && t->missed)
 				fire_late(a, t);
+			if (t->rank == r->rank &&
+			    t->trigger.at->on == DRILL_ON_CALL)
+				arm_call(a, t);
 		}
 }
 

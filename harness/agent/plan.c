@@ -15,7 +15,7 @@ static const char *const on_names[] = {
 	[DRILL_ON_EVERY] = "every", [DRILL_ON_EVENT] = "event",
 	[DRILL_ON_AFTER] = "after", [DRILL_ON_SAME] = "same",
 	[DRILL_ON_LOG] = "log",	    [DRILL_ON_POISSON] = "poisson",
-	[DRILL_ON_MANUAL] = "manual",
+	[DRILL_ON_MANUAL] = "manual", [DRILL_ON_CALL] = "call",
 };
 static const char *const where_names[] = {
 	[DRILL_WHERE_STEP] = "step",
@@ -147,6 +147,12 @@ static int take_at(struct drill_fault *f, const json_t *at,
 		rc = take_text(f, at, "file", &f->at.of, err);
 		return rc < 0 ? rc
 			      : take_text(f, at, "match", &f->at.match, err);
+	case DRILL_ON_CALL:
+		f->at.kernel = json_string_value(json_object_get(at,
+								 "kernel"));
+		rc = take_text(f, at, "call", &f->at.call, err);
+		return rc < 0 ? rc
+			      : take_int(f, at, "nth", 1, 1, &f->at.nth, err);
 	case DRILL_ON_POISSON:
 		return take_numbers(f, at, "gaps_ns", 0, &f->at.list, err);
 	default:
@@ -168,7 +174,7 @@ static int take_target(struct drill_fault *f, const json_t *t,
 				     "fault '%s': %s cannot be aimed at a %s",
 				     f->name, f->injector->name,
 				     kind ? kind : "?");
-	if (f->kind != DRILL_TARGET_RANK && f->kind != DRILL_TARGET_HOST)
+	if (f->kind > DRILL_TARGET_DEVICE)
 		return drill_err_set(err, -EOPNOTSUPP, who,
 				     "fault '%s': not yet: a %s as target",
 				     f->name, kind);
@@ -220,6 +226,8 @@ static int take_args(struct drill_fault *f, struct drill_err *err)
 	rc = drill_params_parse(f->injector->params, f->injector->name, args,
 				f->args, err);
 	json_decref(none);
+	if (rc == 0 && f->injector->check)
+		rc = f->injector->check(f->args, err);
 	return rc;
 }
 
@@ -269,6 +277,11 @@ int drill_plan_read(json_t *msg, struct drill_plan *ret, struct drill_err *err)
 		return drill_err_set(err, -EINVAL, who, "bad 'dir'");
 	ret->trial = json_integer_value(json_object_get(msg, "trial"));
 	ret->ranks = json_integer_value(json_object_get(msg, "ranks"));
+	ret->devices = json_integer_value(json_object_get(msg, "devices"));
+	ret->real_devices = json_is_integer(json_object_get(msg, "devices")) &&
+			    ret->devices == 0;
+	if (ret->devices < 1)
+		ret->devices = 1;
 	snprintf(ret->dir, sizeof(ret->dir), "%s", dir);
 	snprintf(ret->role, sizeof(ret->role), "%s", role ? role : "");
 	if (json_array_size(faults) > 0)

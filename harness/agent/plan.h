@@ -14,12 +14,18 @@
  *   {"on": "same", "of": "lost"}            when that fault is issued
  *   {"on": "log", "file": PATH, "match": TEXT}   a line that contains TEXT
  *   {"on": "poisson", "gaps_ns": [N, ...]}  drawn by the controller, both shown
+ *   {"on": "call", "call": "cuLaunchKernel", "nth": 1, "kernel": TEXT}
+ *                                           in the process itself: its nth such
+ *                                           call since the arming, of a kernel
+ *                                           whose name contains TEXT (optional)
  *   {"on": "manual"}                        by a `fire` message only
  *
  * "of" of `after` is FAULT.INSTANT with requested, issued, effective, reverted,
  * or an event kind that names the fault (detected, stopped, restarted, ...).
  * refire: "once" | "every_attempt" | {"times": n}; counted for each point (each
  * step of a list is one) and target, over all attempts of the job.
+ * A device is named "HOST/gpuN". "devices" of the plan says how many software
+ * devices a host has; 0: those of the real driver.
  * follow: null | "rank" | "host" | "device". duration_ns: N or null; instead of it
  * duration_steps: N, counted on the target's rank.
  */
@@ -43,6 +49,7 @@ enum drill_on {
 	DRILL_ON_LOG,
 	DRILL_ON_POISSON,
 	DRILL_ON_MANUAL,
+	DRILL_ON_CALL,
 	DRILL_ON_N
 };
 
@@ -65,6 +72,7 @@ struct drill_at {
 	const char *kind; /* EVENT: kind; AFTER: instant; */
 	const char *of;	  /* AFTER, SAME: fault; LOG: file */
 	const char *match;
+	const char *call, *kernel; /* CALL; kernel may be NULL */
 };
 
 struct drill_fault {
@@ -86,6 +94,8 @@ struct drill_plan {
 	char role[16];
 	char dir[256];	  /* TRIALDIR/HOST */
 	int ranks;
+	int devices;	   /* of each host */
+	bool real_devices; /* those that the driver shows */
 	struct drill_fault *faults; /* ours */
 	int n;
 };

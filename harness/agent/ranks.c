@@ -407,6 +407,7 @@ void ranks_drain(struct agent *a)
 	for (r = a->ranks; r; r = r->next)
 		if (!r->ended)
 			drain(r);
+	devices_drain(a);
 	a->impatient = false;
 	fire_poll(a);
 	waiting = a->impatient;
@@ -448,6 +449,7 @@ static void on_wake(uv_poll_t *h, int status, int events)
 	while (read(a->wake_fd, bytes, sizeof(bytes)) > 0)
 		;
 	ranks_drain(a);
+	fault_woken(a);
 }
 
 static int make_wake(struct agent *a, struct drill_err *err)
@@ -493,6 +495,9 @@ int ranks_begin(struct agent *a, struct drill_err *err)
 		return rc;
 	a->hooked = true;
 	drill_hooks_waits(&a->hooks, true);
+	rc = devices_begin(a, err);
+	if (rc < 0)
+		return rc;
 	a->tick.data = a;
 	a->listens = fire_listens(a);
 	a->tick_ms = a->listens ? SOON_MS : TICK_MS;
@@ -544,6 +549,7 @@ void ranks_end(struct agent *a)
 	if (a->wake_fd >= 0)
 		close(a->wake_fd);
 	a->wake_fd = -1;
+	devices_end(a);
 	if (a->hooked)
 		drill_hooks_close(&a->hooks);
 	a->hooked = false;

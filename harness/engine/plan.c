@@ -27,17 +27,32 @@ struct drill_lab_host *drill_plan_hosts(const struct drill_lab_spec *lab,
 	return h;
 }
 
+static json_int_t ranks_per_host(const struct drill_spec *spec, int hosts)
+{
+	int ranks = drill_workload_ranks(spec->workload);
+	json_int_t ppn = json_integer_value(json_object_get(spec->workload,
+							    "ppn"));
+
+	return ppn > 0 || !hosts ? ppn : (ranks + hosts - 1) / hosts;
+}
+
+int drill_plan_devices(const struct drill_spec *spec,
+		       const struct drill_lab_spec *lab)
+{
+	json_int_t ppn = ranks_per_host(spec, lab->hosts);
+
+	return lab->devices ? lab->devices : ppn > 0 ? (int)ppn : 1;
+}
+
 static void place_ranks(struct drill_plan_made *p,
 			const struct drill_lab_host *hosts, int n_hosts)
 {
 	int ranks = drill_workload_ranks(p->spec->workload), r, h, used = 0;
-	json_int_t ppn = json_integer_value(json_object_get(p->spec->workload,
-							    "ppn"));
+	json_int_t ppn;
 
 	for (h = 0; h < n_hosts; h++)
 		used += !hosts[h].spare;
-	if (ppn <= 0 && used)
-		ppn = (ranks + used - 1) / used;
+	ppn = ranks_per_host(p->spec, used);
 	for (r = 0; r < ranks; r++) {
 		h = ppn > 0 ? (int)(r / ppn) : 0;
 		json_array_append_new(p->where,
@@ -243,12 +258,12 @@ static void make_duration(struct drill_planned_fault *f)
 							 : json_null());
 }
 
-/* A story that fires by hand does not run in a null trial: there the fault
- * comes when the workload is steady. */
+/* A story that fires by hand does not run in a null trial, and no call is met
+ * there: the fault comes when the workload is steady. */
 static json_t *null_twin(json_t *fault)
 {
 	json_t *out = json_deep_copy(fault), *target, *at;
-	const char *kind;
+	const char *kind, *on;
 
 	json_object_set_new(out, "injector", json_string("null.noop"));
 	json_object_set_new(out, "args", json_object());
@@ -259,7 +274,8 @@ static json_t *null_twin(json_t *fault)
 		json_object_set(target, "is", json_object_get(target, "hosts"));
 	}
 	at = json_object_get(out, "at");
-	if (strcmp(json_string_value(json_object_get(at, "on")), "manual") == 0)
+	on = json_string_value(json_object_get(at, "on"));
+	if (strcmp(on, "manual") == 0 || strcmp(on, "call") == 0)
 		json_object_set_new(out, "at",
 				    json_pack("{s:s s:[i]}", "on", "step",
 					      "steps", WARM_UP_STEPS + 1));
@@ -384,12 +400,15 @@ static json_t *fault_json(const struct drill_planned_fault *f)
 {
 	const struct drill_injector *inj = f->spec->injector;
 	json_t *out = json_deep_copy(f->fault);
+	json_t *args = json_object_get(f->fault, "args");
 
 	json_object_set_new(out, "line", json_integer(f->spec->line));
 	json_object_set_new(out, "class",
-			    json_string(drill_class_name(inj->class)));
+			    json_string(drill_class_name(
+				    drill_injector_class(inj, args))));
 	json_object_set_new(out, "fidelity",
-			    json_string(drill_fidelity_name(inj->fidelity)));
+			    json_string(drill_fidelity_name(
+				    drill_injector_fidelity(inj, args))));
 	json_object_set_new(out, "risk",
 			    json_string(drill_risk_name(inj->risk)));
 	json_object_set_new(out, "survives",
@@ -412,7 +431,9 @@ static int ranks_hit(const struct drill_plan_made *p)
 	int ranks = drill_workload_ranks(p->spec->workload), n = 0, i;
 
 	for (i = 0; i < p->n; i++) {
-		enum drill_class c = p->faults[i].spec->injector->class;
+		const struct drill_spec_fault *f = p->faults[i].spec;
+		enum drill_class c = drill_injector_class(
+			f->injector, json_object_get(f->json, "args"));
 
 		if (c == DRILL_CLASS_FAIL_STOP || c == DRILL_CLASS_HANG)
 			n = ranks; /* one rank that halts halts them all */

@@ -41,6 +41,10 @@ struct drill_plan_made {
 	char skip_text[200];
 };
 
+/* Devices of each host. A lab that says 0 has as many as ranks. */
+int drill_plan_devices(const struct drill_spec *spec,
+		       const struct drill_lab_spec *lab);
+
 /* Where hosts are not up yet: h0, h1, ... as every lab names them. Yours:
  * free(). */
 struct drill_lab_host *drill_plan_hosts(const struct drill_lab_spec *lab,

@@ -58,6 +58,25 @@ int drill_spec_fault_index(const struct drill_spec *spec, const char *name)
 	return -1;
 }
 
+static bool injector_needs(const struct drill_injector *in, const char *what)
+{
+	const char *const *n = in->needs;
+
+	while (n && *n && strcmp(*n, what) != 0)
+		n++;
+	return n && *n;
+}
+
+bool drill_spec_needs(const struct drill_spec *spec, const char *what)
+{
+	int i;
+
+	for (i = 0; i < spec->n_faults; i++)
+		if (injector_needs(spec->faults[i].injector, what))
+			return true;
+	return false;
+}
+
 static bool is_name(const char *s)
 {
 	const char *p;
@@ -101,6 +120,7 @@ static int read_fault(struct drill_spec *spec, const char *name, json_t *f,
 		      char culprit[64], struct drill_err *err)
 {
 	struct drill_spec_fault *out = &spec->faults[spec->n_faults];
+	const char *on;
 
 	if (!is_name(name) || strcmp(name, spec->job) == 0)
 		return wrong(err, culprit, name, "'%s' is no name for a fault: "
@@ -114,6 +134,14 @@ static int read_fault(struct drill_spec *spec, const char *name, json_t *f,
 		return -EINVAL;
 	json_object_set_new(f, "name", json_string(name));
 	spec->n_faults++;
+	on = json_string_value(json_object_get(json_object_get(f, "at"),
+					       "on"));
+	if (on && strcmp(on, "call") == 0 &&
+	    !injector_needs(out->injector, "hook:cuda"))
+		return wrong(err, culprit, name, "%s: not yet: at.call and "
+			     "at.launch of %s: the process itself takes them, "
+			     "so they fire device faults only", name,
+			     out->injector->name);
 	return 0;
 }
 
@@ -223,6 +251,7 @@ static int check_supply(const struct drill_spec *spec, struct drill_expect *e,
 {
 	unsigned int has = drill_workload_supplies(spec->workload);
 	const struct drill_injector *inj;
+	json_t *args;
 
 	if (e->metric->supplies & ~has)
 		return wrong(err, culprit, e->text,
@@ -231,9 +260,10 @@ static int check_supply(const struct drill_spec *spec, struct drill_expect *e,
 	if (e->fault < 0)
 		return 0;
 	inj = spec->faults[e->fault].injector;
+	args = json_object_get(spec->faults[e->fault].json, "args");
 	if (e->metric->recovery &&
-	    (inj->fidelity == DRILL_FIDELITY_TELEMETRY ||
-	     inj->class == DRILL_CLASS_FALSE_ALARM))
+	    (drill_injector_fidelity(inj, args) == DRILL_FIDELITY_TELEMETRY ||
+	     drill_injector_class(inj, args) == DRILL_CLASS_FALSE_ALARM))
 		return wrong(err, culprit, e->text,
 			     "%s: %s acts on telemetry only, so it can show an "
 			     "alarm, not a recovery", e->text, inj->name);

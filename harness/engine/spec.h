@@ -77,6 +77,9 @@ int drill_expect_read(const struct drill_spec *spec, json_t *triple,
 		      struct drill_expect *ret, char culprit[64],
 		      struct drill_err *err);
 
+/* Does some fault need @what, "hook:cuda" say? */
+bool drill_spec_needs(const struct drill_spec *spec, const char *what);
+
 /* -1 when unknown. */
 int drill_spec_fault_index(const struct drill_spec *spec, const char *name);
 

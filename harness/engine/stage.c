@@ -67,7 +67,8 @@ int drill_stage_start(struct drill_trial *t, const char *workload,
 	if (d->o->direct)
 		return start_direct(t, err);
 	argv = drill_workload_argv(d->spec->workload, &d->lab, t->dir,
-				   d->o->bin, err);
+				   d->o->bin,
+				   drill_spec_needs(d->spec, "hook:cuda"), err);
 	if (!argv)
 		return -EINVAL;
 	snprintf(log, sizeof(log), "%s/job.log", t->dir);
@@ -78,6 +79,33 @@ int drill_stage_start(struct drill_trial *t, const char *workload,
 	if (rc == 0)
 		t->started = t->running = true;
 	return rc;
+}
+
+/* ---- devices ---- */
+
+int drill_stage_device(struct drill_trial *t, const char *how,
+		       const char *what, struct drill_err *err)
+{
+	bool fault = drill_fault_index(t->d, what) >= 0;
+	char host[64];
+	int i, device = 0;
+
+	if (!fault && sscanf(what, "%63[^/]/gpu%d", host, &device) != 2)
+		return drill_err_set(err, -EINVAL, NULL, "'%s' is neither a "
+				     "fault nor a device as in \"h1/gpu0\"",
+				     what);
+	for (i = 0; !fault && i < t->d->lab.n_hosts; i++)
+		if (strcmp(t->d->lab.hosts[i].name, host) == 0)
+			break;
+	if (!fault && (i == t->d->lab.n_hosts || device < 0 ||
+		       device >= drill_plan_devices(t->d->spec,
+						    &t->d->lab.spec)))
+		return drill_err_set(err, -EINVAL, NULL, "no device '%s'",
+				     what);
+	drill_hosts_send(t->d, json_pack("{s:s s:s s:s}", "kind", "device",
+					 "how", how, fault ? "fault" : "device",
+					 what));
+	return 0;
 }
 
 /* ---- faults ---- */

@@ -35,6 +35,10 @@ int drill_stage_inject(struct drill_trial *t, const char *fault,
 		       struct drill_err *err);
 int drill_stage_revert(struct drill_trial *t, const char *fault,
 		       struct drill_err *err);
+/* @how "reset" or "replace"; @what: "h1/gpu0", or a fault: the devices on which
+ * it is in force. */
+int drill_stage_device(struct drill_trial *t, const char *how,
+		       const char *what, struct drill_err *err);
 int drill_stage_expect(struct drill_trial *t, json_t *triple,
 		       const char *where, bool *ret_held,
 		       struct drill_err *err);

@@ -19,8 +19,8 @@ struct resolver {
 	const struct drill_planned_fault *f;
 	const struct drill_lab_spec *lab;
 	const struct drill_lab_host *hosts;
-	int n_hosts, ranks;
-	const char *kind; /* "rank", "host" */
+	int n_hosts, ranks, devices; /* devices of each host */
+	const char *kind; /* "rank", "host", "device" */
 	struct drill_err *err;
 };
 
@@ -45,12 +45,20 @@ static bool is_rank(const struct resolver *r)
 	return strcmp(r->kind, "rank") == 0;
 }
 
+static bool is_device(const struct resolver *r)
+{
+	return strcmp(r->kind, "device") == 0;
+}
+
+/* Of a host, or of one of its devices ("h1/gpu0"). */
 static int host_index(const struct resolver *r, const char *name)
 {
+	size_t n = strcspn(name, "/");
 	int i;
 
 	for (i = 0; i < r->n_hosts; i++)
-		if (strcmp(r->hosts[i].name, name) == 0)
+		if (strlen(r->hosts[i].name) == n &&
+		    strncmp(r->hosts[i].name, name, n) == 0)
 			return i;
 	return -1;
 }
@@ -67,6 +75,39 @@ static int unknown_host(const struct resolver *r, const char *name)
 	return no_such(r, "no host '%s'%s%s%s", name,
 		       near ? " (did you mean '" : "", near ? near : "",
 		       near ? "'?)" : "");
+}
+
+static json_t *device_name(const struct resolver *r, int host, int device)
+{
+	return json_sprintf("%s/gpu%d", r->hosts[host].name, device);
+}
+
+/* Numbers go over the devices of all hosts, in the hosts' order. */
+static int add_device(const struct resolver *r, json_t *v, json_t *out)
+{
+	json_int_t n = json_integer_value(v), all;
+	const char *name = json_string_value(v);
+	int host, device = -1, end = 0;
+
+	if (json_is_integer(v)) {
+		all = (json_int_t)r->n_hosts * r->devices;
+		if (n < 0 || n >= all)
+			return no_such(r, "no device %d: the lab has devices 0 "
+					  "to %d", (int)n, (int)all - 1);
+		return json_array_append_new(
+			out, device_name(r, (int)(n / r->devices),
+					 (int)(n % r->devices)));
+	}
+	host = host_index(r, name);
+	if (sscanf(name + strcspn(name, "/"), "/gpu%d%n", &device, &end) != 1 ||
+	    name[strcspn(name, "/") + (size_t)end] != '\0' || device < 0)
+		return no_such(r, "'%s' is no device: write \"h1/gpu0\"", name);
+	if (host < 0)
+		return unknown_host(r, name);
+	if (device >= r->devices)
+		return no_such(r, "no device '%s': host %s has gpu0 to gpu%d",
+			       name, r->hosts[host].name, r->devices - 1);
+	return json_array_append_new(out, device_name(r, host, device));
 }
 
 /* One number or name, checked and spelt as the agent wants it. */
@@ -86,6 +127,8 @@ static int add_one(const struct resolver *r, json_t *v, json_t *out)
 				       : no_such(r, "'%s' is no rank", name);
 		return json_array_append(out, v);
 	}
+	if (is_device(r))
+		return add_device(r, v, out);
 	if (json_is_integer(v)) {
 		if (n < 0 || n >= r->n_hosts)
 			return no_such(r, "no host %d: the lab has hosts 0 to "
@@ -100,10 +143,15 @@ static int add_one(const struct resolver *r, json_t *v, json_t *out)
 static json_t *everything(const struct resolver *r)
 {
 	json_t *out = json_array();
-	int i;
+	int i, k;
 
 	for (i = 0; is_rank(r) && i < r->ranks; i++)
 		json_array_append_new(out, json_integer(i));
+	for (i = 0; is_device(r) && i < r->n_hosts; i++)
+		for (k = 0; k < r->devices && !r->hosts[i].spare; k++)
+			json_array_append_new(out, device_name(r, i, k));
+	if (is_device(r))
+		return out;
 	for (i = 0; !is_rank(r) && i < r->n_hosts; i++)
 		if (!r->hosts[i].spare)
 			json_array_append_new(out,
@@ -132,9 +180,16 @@ static int expand(const struct resolver *r, json_t *is, json_t *out)
 	return rc;
 }
 
-static const char *rank_host(const struct resolver *r, json_int_t rank)
+/* Of a rank, a device, a host. */
+static const char *host_of(const struct resolver *r, const json_t *v)
 {
-	return json_string_value(json_array_get(r->plan->where, (size_t)rank));
+	int i;
+
+	if (json_is_integer(v))
+		return json_string_value(json_array_get(
+			r->plan->where, (size_t)json_integer_value(v)));
+	i = host_index(r, json_string_value(v));
+	return i < 0 ? NULL : r->hosts[i].name;
 }
 
 /* ---- pickers ---- */
@@ -198,9 +253,7 @@ static json_t *candidates(const struct resolver *r, const char *what)
 		return NULL;
 	}
 	json_array_foreach(all, i, v) {
-		const char *h = json_is_string(v)
-					? json_string_value(v)
-					: rank_host(r, json_integer_value(v));
+		const char *h = host_of(r, v);
 
 		if (h && holds(hosts, h))
 			json_array_append(out, v);
@@ -274,9 +327,7 @@ static int pick_from(const struct resolver *r, json_t *pick, json_t *out)
 	}
 	from = everything(r);
 	json_array_foreach(from, i, v) {
-		const char *h = json_is_string(v)
-					? json_string_value(v)
-					: rank_host(r, json_integer_value(v));
+		const char *h = host_of(r, v);
 		bool same = holds(json_object_get(target, "hosts"), h);
 		json_t *is = json_object_get(target, "is"), *e;
 		size_t j;
@@ -306,8 +357,7 @@ static json_t *hosts_of(const struct resolver *r, json_t *is)
 	size_t i;
 
 	json_array_foreach(is, i, v) {
-		h = json_is_string(v) ? json_string_value(v)
-				      : rank_host(r, json_integer_value(v));
+		h = host_of(r, v);
 		if (h && !holds(out, h))
 			json_array_append_new(out, json_string(h));
 	}
@@ -326,11 +376,12 @@ int drill_target_resolve(struct drill_plan_made *plan, int i,
 		.plan = plan, .f = f, .lab = lab, .hosts = hosts,
 		.n_hosts = n_hosts, .err = err,
 		.ranks = drill_workload_ranks(plan->spec->workload),
+		.devices = drill_plan_devices(plan->spec, lab),
 		.kind = json_string_value(json_object_get(was, "kind")) };
 	int rc;
 
 	if (strcmp(r.kind, "rank") != 0 && strcmp(r.kind, "host") != 0 &&
-	    strcmp(r.kind, "job") != 0) {
+	    strcmp(r.kind, "job") != 0 && !is_device(&r)) {
 		json_decref(out);
 		return no_such(&r, "not yet: faults on a %s", r.kind);
 	}

@@ -327,9 +327,9 @@ static const char *store_of(const struct drill_lab *lab, const char *dir,
 
 static void launcher_words(struct words *w, const struct job_args *a,
 			   const struct drill_lab *lab, const char *dir,
-			   const char *bin)
+			   const char *bin, bool cuda)
 {
-	char store[600], hook[600];
+	char store[600], hook[600], proxy[600];
 
 	word(w, "%s/launch", bin);
 	word(w, "--ranks"), word(w, "%d", (int)a->ranks);
@@ -357,10 +357,18 @@ static void launcher_words(struct words *w, const struct job_args *a,
 		word(w, "--control-if"), word(w, "%s", lab->mgmt_if);
 	if (lab->data_if[0])
 		word(w, "--data-if"), word(w, "%s", lab->data_if);
-	word(w, "--library-path"), word(w, "%s/softcuda", bin);
 	snprintf(hook, sizeof(hook), "%.500s/libfaultdrill-mpi.so", bin);
-	if (access(hook, R_OK) == 0)
-		word(w, "--preload"), word(w, "%s", hook);
+	snprintf(proxy, sizeof(proxy), "%.500s/hooks/cuda/libcuda.so.1", bin);
+	/* The proxy takes the next library of this path. */
+	word(w, "--library-path");
+	word(w, "%s%s%s/softcuda", cuda ? bin : "", cuda ? "/hooks/cuda:" : "",
+	     bin);
+	if (access(hook, R_OK) < 0)
+		hook[0] = '\0';
+	if (hook[0] || cuda)
+		word(w, "--preload"),
+			word(w, "%s%s%s", hook, hook[0] && cuda ? ":" : "",
+			     cuda ? proxy : "");
 }
 
 static void size_words(struct words *w, const char *name, int64_t n)
@@ -411,7 +419,7 @@ static void command_words(struct words *w, json_t *workload)
 }
 
 char **drill_workload_argv(json_t *workload, const struct drill_lab *lab,
-			   const char *dir, const char *bin,
+			   const char *dir, const char *bin, bool cuda,
 			   struct drill_err *err)
 {
 	struct words *w = calloc(1, sizeof(*w));
@@ -422,7 +430,7 @@ char **drill_workload_argv(json_t *workload, const struct drill_lab *lab,
 		free(w);
 		return NULL;
 	}
-	launcher_words(w, &args, lab, dir, bin);
+	launcher_words(w, &args, lab, dir, bin, cuda);
 	word(w, "--");
 	if (json_object_get(workload, "command"))
 		command_words(w, workload);

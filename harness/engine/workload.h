@@ -41,9 +41,9 @@ int64_t drill_workload_timeout_ns(json_t *workload, const char *name);
 
 /* What the launcher gets: an argv that ends with NULL. Free with
  * drill_workload_argv_free. @dir is the trial's, @bin the folder of our
- * programs. */
+ * programs; @cuda puts the proxies in front of its devices. */
 char **drill_workload_argv(json_t *workload, const struct drill_lab *lab,
-			   const char *dir, const char *bin,
+			   const char *dir, const char *bin, bool cuda,
 			   struct drill_err *err);
 void drill_workload_argv_free(char **argv);
 

@@ -222,7 +222,8 @@ static void check_args(lua_State *L, const struct drill_injector *inj,
 	const char *key, *culprit = NULL;
 	json_t *v;
 
-	if (drill_params_parse(inj->params, inj->name, args, out, &err) == 0) {
+	if (drill_params_parse(inj->params, inj->name, args, out, &err) == 0 &&
+	    (!inj->check || inj->check(out, &err) == 0)) {
 		lua_pop(L, 1);
 		return;
 	}

@@ -325,13 +325,36 @@ static int t_during(lua_State *L)
 	return 0;
 }
 
+static int renew(lua_State *L, const char *how)
+{
+	struct script_story *s = check_t(L);
+	const char *what = luaL_checkstring(L, 2);
+	struct drill_err err = { 0 };
+
+	if (drill_stage_device(s->trial, how, what, &err) < 0)
+		return failed(L, what, &err);
+	return 0;
+}
+
+/* t:reset "h1/gpu0", t:replace "lost" */
+static int t_reset(lua_State *L)
+{
+	return renew(L, "reset");
+}
+
+static int t_replace(lua_State *L)
+{
+	return renew(L, "replace");
+}
+
 static const luaL_Reg methods[] = {
 	{ "start", t_start },	{ "inject", t_inject },
 	{ "revert", t_revert }, { "during", t_during },
 	{ "wait", t_wait },	{ "eventually", t_eventually },
 	{ "expect", t_expect }, { "now", t_now },
 	{ "log", t_log },	{ "random", t_random },
-	{ "skip", t_skip },	{ NULL, NULL },
+	{ "skip", t_skip },	{ "reset", t_reset },
+	{ "replace", t_replace }, { NULL, NULL },
 };
 
 static int t_index(lua_State *L)

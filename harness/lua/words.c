@@ -290,6 +290,39 @@ static int at_manual(lua_State *L)
 	return 1;
 }
 
+/* at.call("cuLaunchKernel", 3) */
+static int at_call(lua_State *L)
+{
+	const char *call = luaL_checkstring(L, 1);
+	lua_Integer nth = lua_isnoneornil(L, 2) ? 1
+						: check_count(L, 2, "nth", 1);
+
+	if (strncmp(call, "cu", 2) != 0)
+		return raise_near(L, call, "at.call: '%s' is no call of the "
+					   "CUDA driver: \"cuLaunchKernel\", "
+					   "say", call);
+	node_push(L, NODE_TRIGGER, json_pack("{s:s s:s s:I}", "on", "call",
+					     "call", call, "nth",
+					     (json_int_t)nth));
+	return 1;
+}
+
+/* at.launch("attention", 3): the third launch of a kernel with that in its
+ * name; "" is any kernel. */
+static int at_launch(lua_State *L)
+{
+	const char *kernel = luaL_checkstring(L, 1);
+	lua_Integer nth = lua_isnoneornil(L, 2) ? 1
+						: check_count(L, 2, "nth", 1);
+
+	if (strlen(kernel) > 120)
+		return raise_near(L, kernel, "at.launch: too long a name");
+	node_push(L, NODE_TRIGGER, json_pack("{s:s s:s s:s s:I}", "on", "call",
+					     "call", "cuLaunchKernel", "kernel",
+					     kernel, "nth", (json_int_t)nth));
+	return 1;
+}
+
 /* ---- pick ---- */
 
 static int pick_any(lua_State *L)
@@ -485,7 +518,8 @@ static const struct word table[] = {
 	{ "at", "every", at_every },	 { "at", "event", at_event },
 	{ "at", "after", at_after },	 { "at", "same", at_same },
 	{ "at", "log", at_log },	 { "at", "poisson", at_poisson },
-	{ "at", "manual", at_manual },	 { "at", "call", NULL },
+	{ "at", "manual", at_manual },	 { "at", "call", at_call },
+	{ "at", "launch", at_launch },
 	{ "pick", "any", pick_any },	 { "pick", "some", pick_some },
 	{ "pick", "share", pick_share }, { "pick", "other", pick_other },
 	{ "pick", "peer", pick_peer },	 { "detect", "mark", detect_mark },

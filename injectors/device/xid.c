@@ -5,6 +5,8 @@
 
 #include "xid_table.h"
 
+#include "injectors/hooks/xid_line.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +54,8 @@ const struct drill_xid *drill_xid_find(int64_t code, struct drill_err *err)
 	if (x->code)
 		return x;
 	drill_err_set(err, -EINVAL, WHO,
-		      "no Xid %lld is known; the nearest is %d (%s)",
+		      "code = %lld: no such Xid is known; the nearest is %d "
+		      "(%s)",
 		      (long long)code, near->code, near->meaning);
 	return NULL;
 }
@@ -149,15 +152,6 @@ struct teller {
 	enum drill_recovery action; /* that the device asks for so far */
 };
 
-static const char *action_name(enum drill_recovery a)
-{
-	static const char *const names[] = { "None", "GPU Reset Required",
-					     "Node Reboot Required", "Drain P2P",
-					     "Drain and Reset" };
-
-	return names[a];
-}
-
 static bool chain_has(const struct teller *t, int code, int from, int to)
 {
 	for (int i = from; i < to; i++)
@@ -190,7 +184,7 @@ static enum drill_recovery asked_for(const struct teller *t)
 	return worst;
 }
 
-/* Of the two that NVIDIA's text writes with % here; %p and %n are left to whoever
+/* The table's text with all but %p and %n filled in: those are left to whoever
  * fires. */
 static void fill_text(const struct teller *t, const struct drill_xid *x,
 		      int device, int channel, enum drill_recovery to,
@@ -217,15 +211,14 @@ static void fill_text(const struct teller *t, const struct drill_xid *x,
 					 *p == 'o' ? t->action : to);
 			else if (*p == 'O' || *p == 'R')
 				snprintf(word, sizeof(word), "%s",
-					 action_name(*p == 'O' ? t->action :
-								 to));
+					 drill_xid_action_name(
+					 *p == 'O' ? t->action : to));
 		}
 		if (n < size)
 			n += (size_t)snprintf(ret + n, size - n, "%s", word);
 	}
-	if (x->code == 45 && cause(t) && n < size)
-		snprintf(ret + n, size - n, " caused by previous Xid %d",
-			 cause(t));
+	if (x->code == 45 && cause(t))
+		drill_xid_caused_by(ret, size, (uint32_t)cause(t));
 }
 
 /* Between a line and the one before it. */

@@ -508,6 +508,7 @@ static void make_new(struct drill_device_page *p, unsigned int device,
 	publish(&p->device[device], &was, &now);
 	look_over(p);
 	drill_device_unlock(p);
+	drill_device_wake(); /* the agent: what was wrong there is over */
 }
 
 /* What the other faults that have fired did to this device, once more. */
@@ -549,13 +550,10 @@ void drill_device_restore(struct drill_device_page *p, unsigned int fault)
 {
 	const struct drill_device_fault *f;
 
-	if (fault >= DRILL_DEVICE_FAULTS)
-		return;
-	f = &p->fault[fault];
+	f = &p->fault[fault % DRILL_DEVICE_FAULTS];
 	drill_device_lock(p);
 	for (uint32_t i = 0; i < f->steps && i < DRILL_DEVICE_STEPS; i++)
-		if (f->step[i].device < DRILL_DEVICES)
-			restore(p, fault, f->step[i].device);
+		restore(p, fault, f->step[i].device % DRILL_DEVICES);
 	look_over(p);
 	drill_device_unlock(p);
 }

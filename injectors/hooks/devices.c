@@ -283,6 +283,14 @@ const char *drill_device_health_name(uint32_t health)
 	return health < sizeof(names) / sizeof(names[0]) ? names[health] : "?";
 }
 
+int drill_devices_by_name(const struct drill_devices *d, const char *name)
+{
+	uint8_t uuid[16] = { 0 };
+
+	read_uuid(name, uuid);
+	return drill_device_by_uuid(d->page, uuid);
+}
+
 static uint64_t all_links(const struct drill_device *d)
 {
 	uint64_t mask = 0;

@@ -36,6 +36,8 @@ void drill_devices_close(struct drill_devices *d);
 int drill_devices_count(const struct drill_devices *d);
 /* "ok", "lost", "reset_required", "gone"; "?" beyond. Lives for ever. */
 const char *drill_device_health_name(uint32_t health);
+/* The device called "GPU-8f3a...", or -1. */
+int drill_devices_by_name(const struct drill_devices *d, const char *name);
 /* Does the device stand as when the page was made, wear and clocks included?
  * If not, @why says what differs. */
 bool drill_devices_as_new(const struct drill_devices *d, unsigned int device,

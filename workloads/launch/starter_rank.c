@@ -62,6 +62,9 @@ static void set_environment(const struct starter *s)
 
 	put("FAULTDRILL_RING", "%s", starter_ring(s, ring, sizeof(ring)));
 	put("FAULTDRILL_HOOKS", "%s/%s/hooks.page", s->dir, s->host);
+	put("FAULTDRILL_DEVICES", "%s/%s/devices.page", s->dir, s->host);
+	if (s->library_path && strstr(s->library_path, "softcuda"))
+		put("FAULTDRILL_NVML_NEXT", "soft");
 	put("FAULTDRILL_WAKE", "%s/%s/wake", s->dir, s->host);
 	put("FAULTDRILL_HOST", "%s", s->host);
 	put("FAULTDRILL_SLOT", "%d", s->rank);

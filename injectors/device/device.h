@@ -1,0 +1,88 @@
+/* device.h - what the faults of devices share: a fault of a device page
+ * SPDX-License-Identifier: MIT
+ *
+ * Such a fault is one entry of the host's device page. Either the agent fires it
+ * when it is applied, or it lies there armed until a process meets its trigger.
+ * The record holds page, entry and mark; nothing else is needed to take it off.
+ */
+#ifndef DRILL_DEVICE_H
+#define DRILL_DEVICE_H
+
+#include "harness/agent/journal.h"
+#include "injectors/hooks/devices.h"
+
+/* "form": what of a failure there is. */
+enum drill_form { DRILL_FORM_BOTH, DRILL_FORM_EFFECT, DRILL_FORM_SIGNAL };
+extern const char *const drill_form_names[];
+
+#define DRILL_FORM_PARAM(type_, field_)                                        \
+	{ .name = "form",                                                      \
+	  .type = DRILL_ENUM,                                                  \
+	  .offset = offsetof(type_, field_),                                   \
+	  .def = "both",                                                       \
+	  .values = drill_form_names,                                          \
+	  .doc = "What of the failure there is: its effect on programs, its "  \
+		 "signal in NVML and log, or both." }
+
+#define DRILL_NTH_MAX INT64_C(1000000000)
+#define DRILL_HOUR_NS INT64_C(3600000000000)
+
+/* What the target comes to on this host, now. */
+struct drill_device_aim {
+	struct drill_devices devices; /* yours: drill_devices_close */
+	int device;		      /* index; -1: any of the host */
+	int rank;		      /* -1: any process */
+	int attempt;		      /* 0: any */
+};
+
+/* Is a page there, does it have that device, and where the fault is to be felt
+ * (@felt): has the process said hello to the CUDA proxy? -EAGAIN: not yet.
+ * Before the trial there is no page: nothing says no. */
+int drill_device_probe(const struct drill_act *act, bool felt,
+		       struct drill_err *err);
+
+/* The page and the device. -ENXIO: no such device. */
+int drill_device_aim(const struct drill_act *act, struct drill_device_aim *ret,
+		     struct drill_err *err);
+
+/* Fills mark, device, rank, attempt, nth and kernel of @f where they are 0 from
+ * aim and trigger, records, commits and arms, with the bracket of the act in
+ * @act. @now: nothing in a process need be met: it is fired at once, unless
+ * the trigger lies in one. */
+int drill_device_apply(struct drill_act *act, const struct drill_device_aim *aim,
+		       struct drill_device_fault *f, bool now,
+		       struct drill_err *err);
+
+/* A fault as verify finds it. */
+struct drill_device_found {
+	struct drill_devices devices; /* yours: drill_devices_close */
+	struct drill_device_armed armed;
+	struct drill_device_fault f;
+	bool felt, told; /* as recorded: does it have an effect, a signal? */
+};
+
+/* 1: it has fired and stands as it was armed; then before_ns and after_ns of
+ * @act are its own stamp. 0: it has not fired, it is not there, or nothing was
+ * ever armed; negative: cannot tell. What was read back goes into the
+ * evidence. Close the devices in every case. */
+int drill_device_find(struct drill_act *act, struct drill_device_found *ret,
+		      struct drill_err *err);
+
+/* Has its error come back from a call, or whatever else its process stamps, or
+ * does it need none? Evidence: which call of whom. */
+bool drill_device_felt(struct drill_act *act,
+		       const struct drill_device_found *d);
+
+/* Do the log and NVML tell it, as far as they can be asked, or need they not?
+ * Each that contradicts the page makes it false. */
+bool drill_device_told(struct drill_act *act,
+		       const struct drill_device_found *d);
+
+/* The verify of those that need nothing else. */
+int drill_device_verify(struct drill_act *act, struct drill_err *err);
+
+/* The revert of all of them. */
+int drill_device_revert(const struct drill_record *record,
+			struct drill_err *err);
+
+#endif
