@@ -4,6 +4,7 @@
 #include "lab_dir.h"
 
 #include "lab_mark.h"
+#include "spec.h"
 
 #include "harness/agent/process.h"
 
@@ -34,22 +35,6 @@ const char *drill_lab_root(char *buf, size_t size)
 	return buf;
 }
 
-/* It becomes part of paths, of a cgroup's name and of socket names. */
-static int check_name(const char *name, struct drill_err *err)
-{
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-	if (name[n] || n > 24 || *name == '-')
-		return drill_err_set(err, -EINVAL, who,
-				     "'%s' is no name for a lab: up to 24 of "
-				     "a-z, 0-9 and '-'",
-				     name);
-	if (strcmp(name, "lock") == 0)
-		return drill_err_set(err, -EINVAL, who,
-				     "a lab cannot be called 'lock'");
-	return 0;
-}
-
 static int draw_mark(char *buf, struct drill_err *err)
 {
 	unsigned char raw[12];
@@ -67,7 +52,7 @@ int drill_lab_dir_name(struct drill_lab *lab, struct drill_err *err)
 	char root[128];
 	int rc;
 
-	rc = check_name(lab->spec.name, err);
+	rc = drill_lab_name_check(lab->spec.name, err);
 	if (rc == 0)
 		rc = draw_mark(lab->mark, err);
 	if (rc < 0)

@@ -63,10 +63,28 @@ static int set_provider(struct drill_lab_spec *s, const char *key,
 	return set_text(key, value, s->provider, sizeof(s->provider), err);
 }
 
+/* It becomes part of paths, of a cgroup's name and of socket names. */
+int drill_lab_name_check(const char *name, struct drill_err *err)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	if (name[n] || n > 24 || *name == '-')
+		return drill_err_set(err, -EINVAL, who,
+				     "'%s' is no name for a lab: up to 24 of "
+				     "a-z, 0-9 and '-'",
+				     name);
+	if (strcmp(name, "lock") == 0)
+		return drill_err_set(err, -EINVAL, who,
+				     "a lab cannot be called 'lock'");
+	return 0;
+}
+
 static int set_name(struct drill_lab_spec *s, const char *key, json_t *value,
 		    struct drill_err *err)
 {
-	return set_text(key, value, s->name, sizeof(s->name), err);
+	int rc = set_text(key, value, s->name, sizeof(s->name), err);
+
+	return rc < 0 ? rc : drill_lab_name_check(s->name, err);
 }
 
 static int set_hosts(struct drill_lab_spec *s, const char *key, json_t *value,

@@ -14,6 +14,9 @@ void drill_lab_spec_init(struct drill_lab_spec *spec);
 int drill_lab_spec_set(struct drill_lab_spec *spec, const char *key,
 		       json_t *value, struct drill_err *err);
 
+/* Is @name one for a lab ("": none yet)? -EINVAL with the rule. */
+int drill_lab_name_check(const char *name, struct drill_err *err);
+
 /* What only the whole can tell: that the domains name hosts of this lab. */
 int drill_lab_spec_check(const struct drill_lab_spec *spec,
 			 struct drill_err *err);

@@ -180,7 +180,7 @@ static int read_document(struct reading *r, struct drill_lab_spec *spec)
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return drill_err_set(r->err, -EINVAL, who,
-				     "%s: no lab in it: write \"hosts: 4\"",
+				     "%s:1: no lab in it: write \"hosts: 4\"",
 				     r->path);
 	r->seen = json_object();
 	for (p = root->data.mapping.pairs.start;
@@ -207,24 +207,34 @@ static int load(struct reading *r, struct drill_lab_spec *spec)
 }
 
 /* An alias would be a second way to the same node: a way to make a short file
- * mean a huge one. Looked for in the events, before any document is built. */
-static int refuse_aliases(const char *text, size_t n, struct reading *r)
+ * mean a huge one. A second document would be read by nobody. */
+static const char *refused(const yaml_event_t *e, int *documents)
 {
+	if (e->type == YAML_ALIAS_EVENT)
+		return "aliases are not followed";
+	if (e->type == YAML_DOCUMENT_START_EVENT && (*documents)++)
+		return "a second document: one lab a file";
+	return NULL;
+}
+
+/* Looked for in the events, before any document is built. */
+static int refuse_events(const char *text, size_t n, struct reading *r)
+{
+	int rc = 0, documents = 0;
+	const char *why;
 	yaml_parser_t p;
 	yaml_event_t e;
 	bool done = false;
-	int rc = 0;
 
 	if (!yaml_parser_initialize(&p))
 		return drill_err_set(r->err, -ENOMEM, who, "no memory");
 	yaml_parser_set_input_string(&p, (const unsigned char *)text, n);
 	while (!done && yaml_parser_parse(&p, &e)) {
-		done = e.type == YAML_STREAM_END_EVENT ||
-		       e.type == YAML_ALIAS_EVENT;
-		if (e.type == YAML_ALIAS_EVENT)
-			rc = drill_err_set(r->err, -EINVAL, who,
-					   "%s:%zu: aliases are not followed",
-					   r->path, e.start_mark.line + 1);
+		why = refused(&e, &documents);
+		if (why)
+			rc = drill_err_set(r->err, -EINVAL, who, "%s:%zu: %s",
+					   r->path, e.start_mark.line + 1, why);
+		done = why || e.type == YAML_STREAM_END_EVENT;
 		yaml_event_delete(&e);
 	}
 	yaml_parser_delete(&p);
@@ -267,7 +277,7 @@ int drill_lab_spec_read(const char *path, struct drill_lab_spec *ret,
 	drill_lab_spec_init(ret);
 	rc = read_text(path, &text, &n, err);
 	if (rc == 0)
-		rc = refuse_aliases(text, n, &r);
+		rc = refuse_events(text, n, &r);
 	if (rc == 0 && !yaml_parser_initialize(&r.parser))
 		rc = drill_err_set(err, -ENOMEM, who, "no memory");
 	else if (rc == 0) {

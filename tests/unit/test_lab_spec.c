@@ -111,6 +111,8 @@ static const struct {
 	{"domains: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]\n", "nested too deep"},
 	{"name: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
 	 "'name' must be a short word"},
+	{"hosts: 1\nname: ../x\n", ":2: '../x' is no name for a lab"},
+	{"hosts: 1\n---\nhosts: 2\n", ":2: a second document"},
 };
 
 START_TEST(what_is_wrong_is_said_with_file_and_line)
