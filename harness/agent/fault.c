@@ -37,6 +37,11 @@ static json_t *new_event(const struct instance *i, const char *kind,
 			      "attempt", i->attempt, "fault", name(i), "target",
 			      i->target->name);
 
+	/* Who blames the device of a rank blames the right part. */
+	if (e && i->where.device >= 0 &&
+	    !strncmp(injector(i)->name, "device.", 7))
+		json_object_set_new(e, "device",
+				    json_integer(i->where.device));
 	if (e && i->rank >= 0) {
 		json_object_set_new(e, "rank", json_integer(i->rank));
 		json_object_set_new(e, "slot", json_integer(i->slot));

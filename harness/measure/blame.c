@@ -65,6 +65,8 @@ const char *drill_blame_level(const struct trial *t, const struct incident *i,
 		return "none";
 	if (drill_is_target(i, name))
 		return "exact";
+	if (drill_is_right(i, name))
+		return "device";
 	json_array_foreach(i->targets, k, v)
 		near = near || same_host(t, json_string_value(v), name, at);
 	if (!near)

@@ -178,6 +178,7 @@ static void incident_done(struct incident *i)
 {
 	free(i->effects.v);
 	json_decref(i->targets);
+	json_decref(i->devices);
 }
 
 static void trial_done(struct trial *t)

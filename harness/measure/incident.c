@@ -105,6 +105,21 @@ static void add_name(struct incident *i, json_t *name)
 		json_array_append(i->targets, name);
 }
 
+static void add_device(struct incident *i, json_t *event)
+{
+	const char *host = json_string_value(json_object_get(event, "host"));
+	json_t *index = json_object_get(event, "device");
+	json_t *name;
+
+	if (!host || !json_is_integer(index))
+		return;
+	name = json_sprintf("device %s/%d", host,
+			    (int)json_integer_value(index));
+	if (name && !drill_is_right(i, json_string_value(name)))
+		json_array_append(i->devices, name);
+	json_decref(name);
+}
+
 /* A fault that hits several takes effect on each, and each event names one. */
 static void add_targets(struct incident *i, json_t *event)
 {
@@ -114,6 +129,7 @@ static void add_targets(struct incident *i, json_t *event)
 	add_name(i, target);
 	json_array_foreach(target, k, v)
 		add_name(i, v);
+	add_device(i, event);
 }
 
 static int open_incident(struct trial *t, const struct mark *m, int earlier)
@@ -130,6 +146,7 @@ static int open_incident(struct trial *t, const struct mark *m, int earlier)
 	i->at[AT_EFFECTIVE] = (struct when){m->t, m->u, m->host};
 	i->stop_gen = i->resume_gen = -1;
 	i->targets = json_array();
+	i->devices = json_array();
 	find_request(t, i, earlier < 0 ? NULL : &t->incident.v[earlier]);
 	add_targets(i, i->request);
 	add_targets(i, m->event);

@@ -134,7 +134,7 @@ static void put_detections(json_t *o, const struct trial *t,
 		put_number(d, "t_s", m->t);
 		put_string(d, "blame", name);
 		put_string(d, "level", drill_blame_level(t, i, name));
-		put_bool(d, "correct", drill_is_target(i, name));
+		put_bool(d, "correct", drill_is_right(i, name));
 		put_bool(d, "first", !first);
 		json_array_append_new(all, d);
 		json_array_append_new(by, json_string(m->by ? m->by : "none"));
@@ -160,7 +160,7 @@ static void put_blame(json_t *o, const struct trial *t, const struct incident *i
 	put_string(o, "blame", name);
 	put_string(o, "blame_level", drill_blame_level(t, i, name));
 	json_object_set_new(o, "blame_correct",
-			    first ? json_boolean(drill_is_target(i, name))
+			    first ? json_boolean(drill_is_right(i, name))
 				  : json_null());
 }
 

@@ -12,15 +12,25 @@ static enum order order_of(const struct incident *i, const struct mark *m)
 	return drill_interval(&i->at[AT_EFFECTIVE], &at).order;
 }
 
-bool drill_is_target(const struct incident *i, const char *name)
+static bool has_name(json_t *names, const char *name)
 {
 	size_t k;
 	json_t *v;
 
-	json_array_foreach(i->targets, k, v)
+	json_array_foreach(names, k, v)
 		if (name && !strcmp(json_string_value(v), name))
 			return true;
 	return false;
+}
+
+bool drill_is_target(const struct incident *i, const char *name)
+{
+	return has_name(i->targets, name);
+}
+
+bool drill_is_right(const struct incident *i, const char *name)
+{
+	return drill_is_target(i, name) || has_name(i->devices, name);
 }
 
 bool drill_is_open(const struct incident *i, double at)
@@ -36,7 +46,7 @@ static bool same_fault(const struct incident *i, const struct mark *m)
 
 static bool same_target(const struct incident *i, const struct mark *m)
 {
-	return drill_is_target(i, m->what) || drill_is_target(i, m->blame);
+	return drill_is_right(i, m->what) || drill_is_right(i, m->blame);
 }
 
 /* The latest incident that @m may be of by @rule; a reversed one is not. */

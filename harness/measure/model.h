@@ -203,6 +203,7 @@ struct incident {
 	const char *fault;
 	json_t *request; /* its fault.requested event, NULL when there is none */
 	json_t *targets; /* names, without doubles; ours */
+	json_t *devices; /* "device h1/0": those that it broke; ours */
 	struct when at[NINSTANTS];
 	VEC(double) effects;
 	int stop_gen;	   /* the closing it caused first, -1: none */
@@ -401,6 +402,8 @@ bool drill_caused(const struct gen *g, int incident);
 bool drill_is_open(const struct incident *i, double at);
 /* Does @name (of a detection or blame) mean the incident's target? */
 bool drill_is_target(const struct incident *i, const char *name);
+/* Or the device that was broken under it. */
+bool drill_is_right(const struct incident *i, const char *name);
 
 /* natural.c: after the incidents of our own faults */
 int drill_natural(struct trial *t, struct drill_err *err);
