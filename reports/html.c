@@ -146,6 +146,7 @@ static int write_html(const struct drill_report *report, FILE *to,
 	drill_html_expectations(&h);
 	drill_html_blame(&h);
 	drill_html_evidence(&h);
+	drill_html_hooks(&h);
 	drill_html_lab(&h);
 	drill_html_script(&h);
 	put(&h, "</body>\n</html>\n");

@@ -123,6 +123,7 @@ void drill_html_ledger(struct html *h);
 void drill_html_expectations(struct html *h);
 void drill_html_blame(struct html *h);
 void drill_html_evidence(struct html *h);
+void drill_html_hooks(struct html *h);
 void drill_html_lab(struct html *h);
 
 #endif

@@ -322,12 +322,15 @@ static void contents(struct html *h)
 		{ "ledger", "Ledger", true },
 		{ "expect", "Expectations", false },
 		{ "blame", "Blame", true }, { "evidence", "Evidence", true },
+		{ "hooks", "Hooks", true },
 		{ "lab", "Where it ran", false }, { "files", "Files", false },
 	};
 
 	put(h, "<nav aria-label=\"Sections\">");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (h->trial || !parts[i].trial)
+		if ((h->trial || !parts[i].trial) &&
+		    (strcmp(parts[i].id, "hooks") != 0 ||
+		     drill_look_size(h->trial, "hooks")))
 			put(h, "<a href=\"#%s\">%s</a>", parts[i].id,
 			    parts[i].name);
 	put(h, "</nav>\n");

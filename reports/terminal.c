@@ -5,6 +5,7 @@
  * lines are where the page lies and how to run it again.
  */
 #include "look.h"
+#include "seen.h"
 #include "summary.h"
 
 #include <errno.h>
@@ -343,6 +344,42 @@ static void ledger(FILE *to, json_t *run, json_t *trial)
 	line(to, "ledger", text);
 }
 
+/* Those that were not as the others when somebody first noticed. */
+static void waited(FILE *to, json_t *trial)
+{
+	size_t n, i, odd = 0;
+	struct drill_seen_moment *m = drill_seen_moments(trial, &n);
+	char text[400], where[160];
+
+	for (i = 0; m && n && i < m->n; i++) {
+		if (!m->rank[i].odd || ++odd > 3)
+			continue;
+		drill_seen_wait_text(&m->rank[i], where, sizeof(where));
+		snprintf(text, sizeof(text), "rank %d %s, when it was %.60s",
+			 m->rank[i].rank, where, m->at);
+		line(to, odd == 1 ? "stood out" : "", text);
+	}
+	drill_seen_free(m, n);
+}
+
+static void hooks(FILE *to, json_t *trial)
+{
+	size_t mpi = drill_look_size(trial, "hooks.mpi");
+	struct drill_seen_proxies p;
+	char text[300], a[DRILL_NUM], b[DRILL_NUM], c[DRILL_NUM], d[DRILL_NUM];
+
+	drill_seen_proxies(trial, &p);
+	if (!p.processes)
+		return; /* MPI's alone is in the page */
+	snprintf(text, sizeof(text), "CUDA in %zu processes (MPI in %zu): %s "
+		 "entry points linked, %s remapped, %s passed through, %s "
+		 "bypassed", p.processes, mpi, drill_num_plain(a, p.linked, 0),
+		 drill_num_plain(b, p.remapped, 0),
+		 drill_num_plain(c, p.passed, 0),
+		 drill_num_plain(d, p.bypassed, 0));
+	line(to, "hooks", text);
+}
+
 static void clean(FILE *to, json_t *run, json_t *trial)
 {
 	double open = drill_look_num(trial, "undo.opened");
@@ -396,6 +433,8 @@ static int write_terminal(const struct drill_report *report, FILE *to,
 	putc('\n', to);
 	trials(to, report->run, shown);
 	ledger(to, report->run, trial);
+	waited(to, trial);
+	hooks(to, trial);
 	clean(to, report->run, trial);
 	ending(report, to);
 	return ferror(to) ? drill_err_set(err, -EIO, "report.terminal",

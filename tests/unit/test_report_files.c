@@ -22,7 +22,7 @@
 #define RUNS "tests/data/runs"
 
 static const char *const names[] = { "fail", "pass", "unnoticed", "livelock",
-	"null", "inconclusive", "skip", "dirty", "error" };
+	"null", "inconclusive", "skip", "dirty", "error", "hooks" };
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof(*(a))))
 
