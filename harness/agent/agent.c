@@ -545,7 +545,7 @@ int drill_agent_run(const struct drill_agent_opts *opts)
 		return DRILL_ERROR;
 	a->opts = opts;
 	a->exit_code = -1;
-	a->lock_fd = a->wake_fd = a->kernel_log = -1;
+	a->lock_fd = a->wake_fd = a->kernel_log.fd = -1;
 	a->lease_ns = DRILL_LEASE_NS;
 	a->renew_ns = DRILL_RENEW_NS;
 	a->heard_ns = boot_now();

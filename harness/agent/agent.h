@@ -15,6 +15,7 @@
 
 #include "harness/core/frame.h"
 #include "injectors/hooks/devices.h"
+#include "injectors/hooks/xid_log.h"
 #include "injectors/hooks/hooks.h"
 
 #include <jansson.h>
@@ -147,11 +148,10 @@ struct agent {
 	bool hooked;
 	struct drill_devices devices;
 	bool deviced;
-	int kernel_log;
+	struct drill_xid_log kernel_log;
 	uint64_t lines; /* of the device page, taken so far */
 	uint32_t health[DRILL_DEVICES]; /* as told last */
 	uint32_t generation[DRILL_DEVICES]; /* a job may reset them, too */
-	bool named[DRILL_DEVICES];	/* in the log */
 	uv_timer_t *step_timer;
 	json_t *worn; /* devices that the last trial left not as new */
 	int wake_fd;

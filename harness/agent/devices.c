@@ -5,10 +5,8 @@
 #include "process.h"
 
 #include "injectors/hooks/device_step.h"
-#include "injectors/hooks/xid_line.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,43 +32,24 @@ int devices_begin(struct agent *a, struct drill_err *err)
 	for (i = 0; i < DRILL_DEVICES; i++)
 		a->health[i] = DRILL_DEVICE_OK;
 	memset(a->generation, 0, sizeof(a->generation));
-	memset(a->named, 0, sizeof(a->named));
 	snprintf(path, sizeof(path), "%s/kernel.log", a->plan.dir);
-	a->kernel_log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-			     0644);
-	if (a->kernel_log < 0)
-		return drill_err_errno(err, errno, who, "cannot make '%s'",
-				       path);
-	return 0;
+	return drill_xid_log_open(&a->kernel_log, a->devices.page, path, err);
 }
 
 /* ---- the log ---- */
 
-static void put_line(struct agent *a, const char *text)
+/* Before anybody is told of a line it is in the log. */
+static void write_log(struct agent *a)
 {
-	char line[400];
-	int n = snprintf(line, sizeof(line), "%s\n", text);
+	struct drill_err err = { 0 };
+	char text[600];
+	uint64_t lost;
 
-	/* In one piece, so that no reader sees half of it. */
-	if (*text && write(a->kernel_log, line, (size_t)n) != n)
-		agent_error(a, "kernel.log could not be written");
-}
-
-/* The driver names a GPU before its first Xid. */
-static void name_device(struct agent *a, unsigned int i)
-{
-	struct drill_device d;
-	char first[128], serial[128];
-
-	if (i >= DRILL_DEVICES || a->named[i])
-		return;
-	a->named[i] = true;
-	drill_device_read(a->devices.page, i, &d);
-	drill_xid_first(first, sizeof(first), serial, sizeof(serial),
-			(struct drill_xid_place){ d.domain, d.bus, d.dev },
-			d.uuid, d.serial);
-	put_line(a, first);
-	put_line(a, serial);
+	if (drill_xid_log_drain(&a->kernel_log, &lost, &err) < 0)
+		agent_error(a, drill_err_text(&err, text, sizeof(text)));
+	else if (lost)
+		agent_error(a, "lines of the kernel log were lost: the ring is "
+			       "too small");
 }
 
 static void tell_state(struct agent *a, unsigned int device, int64_t t_ns,
@@ -100,9 +79,6 @@ static const char *state_of(struct agent *a, unsigned int i)
 
 static void take_line(struct agent *a, const struct drill_device_line *l)
 {
-	if (l->xid)
-		name_device(a, l->device);
-	put_line(a, l->text);
 	if (l->device < DRILL_DEVICES)
 		tell_state(a, l->device, l->t_ns, state_of(a, l->device),
 			   l->text);
@@ -113,12 +89,10 @@ static void take_lines(struct agent *a)
 	struct drill_device_line l;
 	int rc;
 
+	write_log(a);
 	while ((rc = drill_devices_line(&a->devices, a->lines, &l)) !=
 	       -ENOENT) {
-		if (rc == -EOVERFLOW)
-			agent_error(a, "lines of the kernel log were lost: "
-				       "the ring is too small");
-		else
+		if (!rc)
 			take_line(a, &l);
 		a->lines++;
 	}
@@ -339,9 +313,7 @@ void devices_end(struct agent *a)
 	a->worn = wear(a);
 	agent_timer_free(a->step_timer);
 	a->step_timer = NULL;
-	if (a->kernel_log >= 0)
-		close(a->kernel_log);
-	a->kernel_log = -1;
+	drill_xid_log_close(&a->kernel_log);
 	drill_devices_close(&a->devices);
 	a->deviced = false;
 }

@@ -122,6 +122,9 @@ static bool agrees(const struct answer *a, const struct drill_device *v,
 		       a->temperature == NVML_GPU_IS_LOST;
 	case DRILL_DEVICE_GONE:
 		return a->handle != 0 || (int)a->count < devices;
+	case DRILL_DEVICE_RESET_REQUIRED:
+		return a->temperature == NVML_RESET_REQUIRED &&
+		       a->ecc == v->ecc_aggregate[1];
 	default:
 		return !a->handle && a->ecc == v->ecc_aggregate[1] &&
 		       a->mhz == v->sm_mhz;
@@ -139,6 +142,14 @@ bool drill_nvml_tells(struct drill_act *act,
 	const char *path = library(buf, sizeof(buf));
 	bool same;
 
+	drill_device_read(d->devices.page, device, &v);
+	/* An agent has no time to wait for silent firmware. */
+	if (v.nvml_block_ms && v.health == DRILL_DEVICE_OK) {
+		json_object_set_new(act->evidence, "nvml",
+				    json_sprintf("blocks calls for %u ms",
+						 v.nvml_block_ms));
+		return true;
+	}
 	if (access(path, R_OK) < 0) {
 		json_object_set_new(act->evidence, "nvml",
 				    json_string("no library here"));

@@ -6,6 +6,7 @@
 #include "hook_page.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,26 +57,53 @@ static void fill_client(struct drill_device_client *c)
 	snprintf(c->next, sizeof(c->next), "%s", drill_nvml.next_path);
 }
 
+/* A monitor that is dead: monitors come and go, their slots are used again. A
+ * rank's slot is evidence. */
+static bool is_left(const struct drill_device_client *c)
+{
+	int e = errno;
+	bool left = c->proxies == 2 && c->rank < 0 && c->pid > 0 &&
+		    kill(c->pid, 0) && errno == ESRCH;
+
+	errno = e;
+	return left;
+}
+
+static bool take_slot(struct drill_device_client *c, bool left)
+{
+	uint32_t seen = atomic_load(&c->claimed);
+
+	if (left ? !seen || !is_left(c) : seen != 0)
+		return false;
+	return atomic_compare_exchange_strong(&c->claimed, &seen, seen + 1);
+}
+
+static struct drill_device_client *find_slot(struct drill_device_page *p)
+{
+	bool rank = env_int("FAULTDRILL_RANK",
+			    env_int("OMPI_COMM_WORLD_RANK", -1)) >= 0;
+
+	for (int left = !rank; left >= 0; left--)
+		for (int i = 0; i < DRILL_DEVICE_CLIENTS; i++)
+			if (take_slot(&p->client[i], left))
+				return &p->client[i];
+	atomic_fetch_add(&p->refused, 1);
+	return NULL;
+}
+
 /* A process without a slot is served all the same. */
 static void say_hello(void)
 {
-	struct drill_device_page *p = drill_nvml.page;
-	uint32_t nobody;
-
-	for (int i = 0; p && !drill_nvml.client && i < DRILL_DEVICE_CLIENTS;
-	     i++) {
-		nobody = 0;
-		if (!atomic_compare_exchange_strong(&p->client[i].claimed,
-						    &nobody, 1))
-			continue;
-		drill_nvml.client = &p->client[i];
+	if (!drill_nvml.page)
+		return;
+	if (!drill_nvml.client) {
+		drill_nvml.client = find_slot(drill_nvml.page);
+		if (!drill_nvml.client)
+			return;
 		fill_client(drill_nvml.client);
 	}
-	if (drill_nvml.client)
-		atomic_store_explicit(&drill_nvml.client->hello,
-				      DRILL_HELLO_HERE, memory_order_release);
-	else if (p)
-		atomic_fetch_add(&p->refused, 1);
+	atomic_store_explicit(&drill_nvml.client->hello, DRILL_HELLO_HERE,
+			      memory_order_release);
 }
 
 static nvmlReturn_t start_next(unsigned int flags)

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define OK(call) ck_assert_int_eq((call), NVML_SUCCESS)
@@ -90,6 +91,28 @@ START_TEST(a_process_that_asks_says_hello_once)
 	ck_assert_uint_eq(p->client[1].claimed, 0);
 	OK(n.nvmlShutdown());
 	ck_assert_uint_eq(p->client[0].hello, DRILL_HELLO_BYE);
+}
+END_TEST
+
+/* Many monitors, one after the other, leave room for those who compute. */
+START_TEST(a_dead_monitors_slot_is_used_again)
+{
+	int status;
+	pid_t pid;
+
+	nvml_rig_load(&rig, "soft", &n);
+	for (int i = 0; i < 3; i++) {
+		pid = fork();
+		if (!pid)
+			_exit((int)n.nvmlInit_v2());
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_int_eq(status, 0);
+		ck_assert_int_eq(p->client[0].pid, pid);
+	}
+	ck_assert_uint_eq(p->client[1].claimed, 0);
+	setenv("FAULTDRILL_RANK", "3", 1);
+	OK(n.nvmlInit_v2());
+	ck_assert_int_eq(p->client[1].rank, 3);
 }
 END_TEST
 
@@ -192,6 +215,7 @@ int main(void)
 	tcase_add_test(tc, every_entry_point_is_exported);
 	tcase_add_test(tc, nothing_answers_before_the_start_and_after_the_end);
 	tcase_add_test(tc, a_process_that_asks_says_hello_once);
+	tcase_add_test(tc, a_dead_monitors_slot_is_used_again);
 	tcase_add_loop_test(tc, a_wrong_page_is_no_driver, 0, 4);
 	tcase_add_loop_test(tc, a_damaged_page_crashes_no_monitor, 0, 4);
 	tcase_add_test(tc, a_monitors_program_shows_all_of_it);
