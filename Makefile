@@ -337,6 +337,9 @@ hooks: $(BUILD)/hooks/cuda/libcuda.so.1 $(BUILD)/hooks/cuda_audit.so
 
 $(BUILD)/hook/injectors/hooks/cuda_%.o $(BUILD)/hook/injectors/hooks/device_%.o: \
 		MPICC = $(CC)
+# Any x86-64 runs it; the generic tuning clears a struct by a slow `rep stos`.
+$(BUILD)/hook/injectors/hooks/cuda_%.o: HOOK_FLAGS += \
+	$(if $(filter x86_64,$(shell uname -m)),-mtune=skylake-avx512)
 
 # By their old names, which an old libc still has apart.
 OLD_LIBS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0

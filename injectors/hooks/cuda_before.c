@@ -1,6 +1,7 @@
 /* cuda_before.c - the slow way of a call, and who is hit by a fault
  * SPDX-License-Identifier: MIT
  */
+#include "cuda_launches.h"
 #include "cuda_parts.h"
 #include "cuda_wraps.h"
 
@@ -30,6 +31,12 @@ static const struct {
 	DRILL_CUDA_WRAPS(ROW)
 	[DRILL_CALL_cuGetProcAddress] = { drill_cuda_proc, ALWAYS },
 	[DRILL_CALL_cuGetProcAddress_v2] = { drill_cuda_proc_v2, ALWAYS },
+};
+
+/* A wrapper asks what faults there are by itself, and knows its arguments. */
+static const bool asks_itself[DRILL_CUDA_CALLS] = {
+#define ASKS(symbol, when) [DRILL_CALL_##symbol] = true,
+	DRILL_CUDA_WRAPS(ASKS)
 };
 
 /* By entry: it has been called, and where it goes on when it is hot. */
@@ -88,16 +95,23 @@ static bool needs_no_init(unsigned int call)
 	       call == DRILL_CALL_cuGetProcAddress_v2;
 }
 
-static void count_first(void)
+static const bool launches[DRILL_CUDA_CALLS] = {
+#define LAUNCHES(symbol) [DRILL_CALL_##symbol] = true,
+	DRILL_CUDA_LAUNCHES(LAUNCHES)
+};
+
+static void count_first(uint32_t call)
 {
 	struct drill_device_lane *lane;
 
 	if (drill_cuda_lane)
 		return; /* the export has counted */
 	lane = drill_cuda_lane_of_thread();
-	if (lane)
-		atomic_fetch_add_explicit(&lane->calls, 1,
-					  memory_order_relaxed);
+	if (!lane)
+		return;
+	atomic_fetch_add(&lane->calls, 1);
+	if (launches[call])
+		atomic_fetch_add(&lane->launches, 1);
 }
 
 /* The process's, the thread's or the entry's first call, or a child's. False:
@@ -111,28 +125,13 @@ static __attribute__((noinline)) bool begin(uint32_t call, struct way *way)
 		way->go = target(call, ALWAYS);
 	if (load(&drill_cuda_state) != DRILL_CUDA_STARTED)
 		return false;
-	count_first();
+	count_first(call);
 	if (call == DRILL_CALL_cuInit)
 		drill_cuda_saw_init();
 	if (!load(&settled[call]))
 		settle(call);
 	way->go = load(&drill_cuda_go[call]);
 	return drill_cuda.page && load(&drill_cuda.page->hot[call]);
-}
-
-/* A thread with a lane comes here with an entry that was called before because
- * the entry is hot; a child's only thread has no lane. */
-struct way drill_cuda_before(uint32_t call)
-{
-	struct way way = { NULL, 0 };
-	CUresult result;
-
-	if (__builtin_expect(!drill_cuda_lane || !load(&settled[call]), 0) &&
-	    !begin(call, &way))
-		return way;
-	if (drill_effect_before(call, &result))
-		return (struct way){ NULL, result };
-	return (struct way){ load(&hot_go[call]), 0 };
 }
 
 static inline bool concerns(const struct drill_device_fault *f)
@@ -232,6 +231,83 @@ bool drill_cuda_met(unsigned int fault)
 	if (turn || n % 64 == 0)
 		tell(f, fault, n);
 	return turn && hit(f, fault);
+}
+
+/* A call of the one fault about this entry that is not its turn yet. False: it
+ * may be, or what was counted is of an older fault. */
+static bool counts_past(struct drill_device_fault *f, unsigned int fault)
+{
+	int64_t n = load(&met[fault].n);
+
+	if (!concerns(f))
+		return true;
+	if (load(&f->mark) != load(&met[fault].mark))
+		return false;
+	do {
+		if (is_its_turn(f, n + 1))
+			return false;
+		if (!load(&drill_cuda_threaded)) {
+			atomic_store_explicit(&met[fault].n, n + 1,
+					      memory_order_relaxed);
+			break;
+		}
+	} while (!atomic_compare_exchange_weak(&met[fault].n, &n, n + 1));
+	if ((n + 1) % 64 == 0)
+		tell(f, fault, n + 1);
+	return true;
+}
+
+/* What needs no more than its count: the entry is named, any device will do. */
+static bool is_plain(const struct drill_device_fault *f)
+{
+	return (f->action == DRILL_DEVICE_RETURN ||
+		f->action == DRILL_DEVICE_DELAY ||
+		f->action == DRILL_DEVICE_NOTHING) &&
+	       f->device < 0 && !f->kernel[0];
+}
+
+/* The short way of a hot call: nothing has happened yet, and all that can
+ * happen to it is that its turn comes. */
+static inline bool only_waits(unsigned int call)
+{
+	struct drill_device_page *p = drill_cuda.page;
+	struct drill_device_fault *f, *about = NULL;
+	unsigned int i, which = 0;
+
+	if (load(&p->hot[call]) != 1)
+		return false;
+	for (uint32_t armed = load(&p->armed); armed; armed &= armed - 1) {
+		i = (unsigned int)__builtin_ctz(armed);
+		if (i >= DRILL_DEVICE_FAULTS)
+			return false;
+		f = &p->fault[i];
+		if (load(&f->state) != DRILL_DEVICE_ARMED || !f->call)
+			return false;
+		if (f->call != call + 1)
+			continue;
+		if (about || !is_plain(f))
+			return false;
+		about = f;
+		which = i;
+	}
+	return !about || counts_past(about, which);
+}
+
+/* A thread with a lane comes here with an entry that was called before because
+ * the entry is hot; a child's only thread has no lane. */
+struct way drill_cuda_before(uint32_t call)
+{
+	struct way way = { NULL, 0 };
+	CUresult result;
+
+	if (__builtin_expect(!drill_cuda_lane || !load(&settled[call]), 0) &&
+	    !begin(call, &way))
+		return way;
+	if (only_waits(call))
+		return (struct way){ load(&drill_cuda_go[call]), 0 };
+	if (!asks_itself[call] && drill_effect_before(call, &result))
+		return (struct way){ NULL, result };
+	return (struct way){ load(&hot_go[call]), 0 };
 }
 
 void drill_cuda_surfaces(unsigned int fault, unsigned int call)

@@ -64,6 +64,8 @@ struct drill_call {
 enum drill_kind drill_kind_of(unsigned int number);
 bool drill_call_enter(struct drill_call *c);
 CUresult drill_call_leave(struct drill_call *c);
+/* For a call that is not entered: only what is told to this very entry. */
+bool drill_call_is_told(struct drill_call *c);
 /* The call says @fault's error, or 600 or nothing in its name. */
 void drill_call_says(const struct drill_call *c, unsigned int fault);
 /* Is fault @i still the one that had @mark, and in force? */

@@ -343,23 +343,36 @@ static bool hit(struct drill_call *c, unsigned int i)
 	return false;
 }
 
-bool drill_call_enter(struct drill_call *c)
+/* @named: only faults that name this very entry. */
+static bool meets(struct drill_call *c, bool named)
 {
-	uint32_t armed;
+	uint32_t armed = atomic_load_explicit(&drill_cuda.page->armed,
+					      memory_order_acquire);
 	unsigned int i;
 
-	if (drill_capture_failed(c) || drill_context_fails(c))
-		return true;
-	armed = atomic_load_explicit(&drill_cuda.page->armed,
-				     memory_order_acquire);
 	for (; armed; armed &= armed - 1) {
 		i = (unsigned int)__builtin_ctz(armed);
 		if (i >= DRILL_DEVICE_FAULTS)
 			break;
+		if (named && !drill_fault(i)->call)
+			continue;
 		if (drill_cuda_concerns(i) && is_about(c, drill_fault(i)) &&
 		    hit(c, i))
 			return true;
 	}
+	return false;
+}
+
+bool drill_call_is_told(struct drill_call *c)
+{
+	return meets(c, true);
+}
+
+bool drill_call_enter(struct drill_call *c)
+{
+	if (drill_capture_failed(c) || drill_context_fails(c) ||
+	    meets(c, false))
+		return true;
 	drill_wait_begin(c);
 	return false;
 }
@@ -378,7 +391,7 @@ bool drill_effect_before(unsigned int call, CUresult *result)
 {
 	struct drill_call c = { .number = call };
 
-	if (wrapped[call] || !drill_call_enter(&c))
+	if (!drill_call_enter(&c))
 		return false;
 	*result = c.result;
 	return true;

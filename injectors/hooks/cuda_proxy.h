@@ -67,7 +67,7 @@ void drill_cuda_surfaces(unsigned int fault, unsigned int call);
 
 /* What cuda_effect.c has to offer. */
 
-/* In the slow way of each hot call. True: the call returns *result at once. */
+/* In the slow way of each hot call without a wrapper. True: the call returns *result at once. */
 bool drill_effect_before(unsigned int call, CUresult *result);
 /* Once, when the page is mapped and the client claimed; no CUDA call may be
  * made in it. */

@@ -4,6 +4,7 @@
  * An export changes no register that may hold an argument and leaves the stack
  * as it came, so it needs no signature. See cuda_proxy.h for the way of a call.
  */
+#include "cuda_launches.h"
 #include "cuda_symbols.h"
 
 #ifndef __x86_64__
@@ -84,6 +85,8 @@
 
 #define FLOATS(symbol) .set floats_##symbol, 1;
 DRILL_CUDA_FLOATS(FLOATS)
+#define LAUNCHES(symbol) .set launches_##symbol, 1;
+DRILL_CUDA_LAUNCHES(LAUNCHES)
 
 /* No lane: the thread's first call. Counted before it is known where it goes;
  * only the thread's own lane is written, so no lock prefix. */
@@ -100,6 +103,9 @@ DRILL_CUDA_FLOATS(FLOATS)
 	testq	%r11, %r11
 	je	.Lslow\number
 	incq	(%r11)
+	.ifdef	launches_\symbol
+	incq	8(%r11)
+	.endif
 	movq	drill_cuda_hot(%rip), %r11
 	cmpb	$0, \number(%r11)
 	jne	.Lslow\number

@@ -158,6 +158,8 @@ BEGIN_CAPTURE(cuStreamBeginCaptureToGraph_ptsz,
 	{                                                                      \
 		struct drill_call c = { STREAMED(symbol, stream, own) };       \
                                                                                \
+		if (drill_call_is_told(&c))                                    \
+			return c.result;                                       \
 		return drill_capture_end(&c, graph, drill_next(symbol));       \
 	}
 
@@ -171,7 +173,7 @@ END_CAPTURE(cuStreamEndCapture_ptsz, CU_STREAM_PER_THREAD)
 	{                                                                      \
 		struct drill_call c = { STREAMED(symbol, stream, own) };       \
                                                                                \
-		if (drill_context_fails(&c))                                   \
+		if (drill_context_fails(&c) || drill_call_is_told(&c))         \
 			return c.result;                                       \
 		c.result = drill_next(symbol)(stream, status);                 \
 		return drill_capture_status(&c, status);                       \

@@ -110,9 +110,13 @@ static void load(void)
 	record = dlsym(toy, "toy_record");
 }
 
+/* With a 0 for each argument that there may be. */
 static int call0(const char *name)
 {
-	return ((int (*)(void))sym(name))();
+	int (*fn)(long, long, long, long, long, long, long, long, long, long,
+		  long) = sym(name);
+
+	return fn(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static const char *said(void)
@@ -134,14 +138,17 @@ static bool is_proc(int call)
 
 START_TEST(each_export_reaches_its_namesake)
 {
+	unsigned int before;
+
 	load();
 	for (int i = 0; i < DRILL_CUDA_CALLS; i++) {
 		if (is_proc(i))
 			continue;
-		for (int n = 1; n <= 3; n++) {
+		for (int n = 0; n < 3; n++) {
+			before = toy_count[i];
 			ck_assert_int_eq(call0(known[i].symbol),
 					 TOY_ANSWER + i);
-			ck_assert_uint_eq(toy_count[i], n);
+			ck_assert_uint_eq(toy_count[i], before + 1);
 		}
 	}
 	ck_assert_uint_eq(page->client[0].hello, 1);
@@ -149,6 +156,7 @@ START_TEST(each_export_reaches_its_namesake)
 	ck_assert_uint_eq(page->client[0].linked, DRILL_CUDA_CALLS - 2);
 	ck_assert_uint_eq(drill_device_calls(&page->client[0]),
 			  3 * (DRILL_CUDA_CALLS - 2));
+	ck_assert_uint_eq(drill_device_launches(&page->client[0]), 3 * 12);
 	ck_assert_uint_eq(page->client[0].bypassed, 0);
 	ck_assert_str_eq(said(), "");
 }
@@ -315,6 +323,7 @@ static struct drill_device_fault *arm(int call, int action)
 START_TEST(any_entry_point_can_be_told_to_fail)
 {
 	struct drill_device_fault *f;
+	unsigned int before;
 
 	load();
 	for (int i = 0; i < DRILL_CUDA_CALLS; i++) {
@@ -322,9 +331,10 @@ START_TEST(any_entry_point_can_be_told_to_fail)
 			continue;
 		f = arm(i, DRILL_DEVICE_RETURN);
 		f->mark = 1000 + (unsigned int)i;
+		before = toy_count[i];
 		ck_assert_int_eq(call0(known[i].symbol), 999);
+		ck_assert_uint_eq(toy_count[i], before);
 		ck_assert_int_eq(call0(known[i].symbol), TOY_ANSWER + i);
-		ck_assert_uint_eq(toy_count[i], 1);
 		ck_assert_uint_eq(f->state, DRILL_DEVICE_FIRED);
 		ck_assert_uint_eq(f->surfaced_call, i + 1);
 		ck_assert_uint_eq(f->returned, 1);
@@ -415,7 +425,7 @@ START_TEST(a_delay_takes_that_long)
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	ck_assert_int_ge((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec -
 			 a.tv_nsec, 30000000);
-	ck_assert_uint_eq(f->added_ns, 30000000);
+	ck_assert_int_ge(f->added_ns, 30000000);
 }
 END_TEST
 
