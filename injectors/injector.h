@@ -38,7 +38,7 @@ enum drill_fidelity {
 	DRILL_FIDELITY_HARDWARE,
 };
 
-/* What a change outlives if nobody reverts it (design section 7.3). */
+/* What a change outlives if nobody reverts it. */
 enum drill_survives {
 	DRILL_SURVIVES_NOTHING, /* one act: nothing is held, nothing to revert */
 	DRILL_SURVIVES_HOLDER,

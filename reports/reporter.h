@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: MIT
  *
  * A reporter turns one finished run into one file or one page of text. It
- * measures nothing: run.json (design section 10) with the measured part of
- * measure.h says all, events.jsonl gives evidence and host names. Whatever is
- * absent is left out or named as unknown, never guessed.
+ * measures nothing: run.json (harness/engine/result.c; its measured part,
+ * harness/measure/measure.h) says all, events.jsonl gives evidence and host
+ * names. Whatever is absent is left out or named as unknown, never guessed.
  *
- * Beyond design section 10 and measure.h these are used where present:
+ * Beyond what measure.h names these are used where present:
  *   run.repeat               the command line that repeats the run
  *   run.skips[]              {needs, host}: "needs X on host Y"
  *   run.dirty[]              {what, command}: what finishes the job
@@ -52,8 +52,8 @@ const struct drill_reporter *const *drill_reporters(void);
 int drill_report_save(const struct drill_reporter *reporter,
 		      const struct drill_report *report, struct drill_err *err);
 
-/* The files of all reporters. One that fails does not keep the others from being
- * written; @err has the first that did, with the file's name. */
+/* The files of all reporters. One that fails does not keep the others from
+ * being written; @err has the first that did, with the file's name. */
 int drill_report_save_all(const struct drill_report *report,
 			  struct drill_err *err);
 

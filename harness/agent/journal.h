@@ -96,8 +96,6 @@ int drill_record_end(struct drill_record *r, enum drill_record_state state,
 const char *drill_record_get(const struct drill_record *r, const char *key);
 int64_t drill_record_get_int(const struct drill_record *r, const char *key,
 			     int64_t missing);
-const char *drill_record_get_original(const struct drill_record *r,
-				      const char *key);
 const char *drill_record_get_ours(const struct drill_record *r,
 				  const char *key);
 void drill_record_info(const struct drill_record *r,

@@ -125,18 +125,6 @@ bool drill_process_has_env(pid_t pid, const char *want, bool whole)
 	return found;
 }
 
-int64_t drill_process_ticks(pid_t pid)
-{
-	char buf[1024], *end;
-	const char *p = stat_field(pid, 14, buf, sizeof(buf));
-	int64_t ticks;
-
-	if (!p)
-		return -1;
-	ticks = strtoll(p, &end, 10);
-	return ticks + strtoll(end, NULL, 10);
-}
-
 int drill_process_open(pid_t pid, struct drill_process *ret,
 		       struct drill_err *err)
 {

@@ -38,8 +38,6 @@ char drill_process_state(pid_t pid);
 /* Is "NAME=VALUE" in its environment, or, not @whole, one that begins so? False
  * also when the environment may not be read. */
 bool drill_process_has_env(pid_t pid, const char *want, bool whole);
-/* utime + stime in clock ticks; -1 when gone. */
-int64_t drill_process_ticks(pid_t pid);
 
 /* How a dead process ended: wait status as waitpid gives it. -ENODATA: nobody
  * can say (any more), -EAGAIN: perhaps once it is reaped. */

@@ -187,12 +187,6 @@ int64_t drill_record_get_int(const struct drill_record *r, const char *key,
 	return json_is_integer(v) ? json_integer_value(v) : missing;
 }
 
-const char *drill_record_get_original(const struct drill_record *r,
-				      const char *key)
-{
-	return json_string_value(get(r, "original", key));
-}
-
 const char *drill_record_get_ours(const struct drill_record *r, const char *key)
 {
 	return json_string_value(get(r, "ours", key));

@@ -1,4 +1,4 @@
-/* verb_list.c - faultdrill list, probe: what there is and what works here
+/* verb_list.c - faultdrill list: what there is, from the tables themselves
  * SPDX-License-Identifier: MIT
  */
 #include "load.h"

@@ -25,7 +25,7 @@ static inline int64_t drill_raw_ns(const struct drill_clock *c)
 	return c->raw_ns(c->ctx);
 }
 
-/* The offset of another host's clock by round trips (measuring.md section 6):
+/* The offset of another host's clock by round trips:
  * the midpoint of the round trip of least RTT among the last 64, its error
  * bounded by RTT/2 + 100 ppm x age + read time. */
 struct drill_offset {

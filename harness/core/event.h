@@ -1,7 +1,7 @@
 /* event.h - the events of a drill: their kinds, their fields, their file
  * SPDX-License-Identifier: MIT
  *
- * events.jsonl holds one JSON object a line (design section 12). Every report
+ * events.jsonl holds one JSON object a line (event_kinds.c). Every report
  * and every number is computed from these lines alone.
  */
 #ifndef DRILL_EVENT_H

@@ -42,7 +42,4 @@ struct drill_param {
 int drill_params_parse(const struct drill_param *table, const char *who,
 		       json_t *obj, void *args, struct drill_err *err);
 
-/* The args as JSON, each value as a user would type it. Yours: json_decref. */
-json_t *drill_params_print(const struct drill_param *table, const void *args);
-
 #endif

@@ -11,7 +11,7 @@
  *   pong      n, h_ns                               answers ping at once
  *   probed    fault, ok, reason                     one for each fault of plan
  *   planned   trial                                 the plan is held and armed
- *   event     event {kind, h_ns, u_ns, ...}         section 12 of the design
+ *   event     event {kind, h_ns, u_ns, ...}         event_kinds.c
  *   fired     fault, target, point, attempt, count  so others know it is spent
  *   failed    fault, target, reason                 it could not be put in force
  *   reverted  fault, state ("clean"|"dirty"|"irreversible"), reason,

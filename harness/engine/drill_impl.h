@@ -30,7 +30,6 @@ struct drill_host_state {
 	char gone_why[200];
 	int probes; /* answers awaited */
 	json_t *before, *after; /* snapshots */
-	json_t *dirty;		/* what ended could not clean */
 };
 
 struct drill_fault_state {

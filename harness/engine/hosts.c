@@ -453,7 +453,6 @@ void drill_hosts_free(struct drill *d)
 	for (i = 0; d->hosts && i < d->n_hosts; i++) {
 		json_decref(d->hosts[i].before);
 		json_decref(d->hosts[i].after);
-		json_decref(d->hosts[i].dirty);
 	}
 	free(d->hosts);
 	d->hosts = NULL;

@@ -289,7 +289,7 @@ static int limit_number(const struct drill_limit *l,
 	return 0;
 }
 
-/* measuring.md section 6: a limit inside the uncertainty is undecided. */
+/* A limit inside the uncertainty is undecided. */
 static enum drill_verdict less(double lo, double hi, double x, bool strict)
 {
 	if (strict ? hi < x : hi <= x)

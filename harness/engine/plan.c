@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARM_UP_STEPS 4 /* measuring.md section 4 leaves out three */
+#define WARM_UP_STEPS 4 /* harness/measure/baseline.c leaves out three */
 
 struct drill_lab_host *drill_plan_hosts(const struct drill_lab_spec *lab,
 					int *ret_n)

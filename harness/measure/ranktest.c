@@ -122,35 +122,3 @@ int drill_mann_whitney(const double *a, size_t na, const double *b, size_t nb,
 	free(ways);
 	return 0;
 }
-
-struct ordered {
-	double p;
-	size_t at;
-};
-
-static int by_p(const void *a, const void *b)
-{
-	const struct ordered *x = a, *y = b;
-
-	return (x->p > y->p) - (x->p < y->p);
-}
-
-int drill_holm(const double *p, size_t n, double *ret_adjusted,
-	       struct drill_err *err)
-{
-	struct ordered *o = calloc(n + 1, sizeof(*o));
-	double least = 0;
-	size_t i;
-
-	if (!o)
-		return drill_err_set(err, -ENOMEM, WHO, "no memory");
-	for (i = 0; i < n; i++)
-		o[i] = (struct ordered){p[i], i};
-	qsort(o, n, sizeof(*o), by_p);
-	for (i = 0; i < n; i++) {
-		least = fmax(least, fmin(1, (n - i) * o[i].p));
-		ret_adjusted[o[i].at] = least;
-	}
-	free(o);
-	return 0;
-}

@@ -1,4 +1,4 @@
-/* resample.c - studentised bootstrap intervals of means and differences
+/* resample.c - studentised bootstrap intervals of means
  * SPDX-License-Identifier: MIT
  *
  * Percentile intervals under-cover at small n, and recovery times have heavy
@@ -81,28 +81,21 @@ static double student(double difference, double var)
 	return difference == 0 ? 0 : copysign(INFINITY, difference);
 }
 
-/* @b NULL: the mean of @a alone. */
-static int bootstrap(const double *a, size_t na, const double *b, size_t nb,
-		     struct drill_mean_interval *ret, struct drill_err *err)
+static int bootstrap(const double *x, size_t n, struct drill_mean_interval *ret,
+		     struct drill_err *err)
 {
-	double ca = drill_mean(a, na), cb = b ? drill_mean(b, nb) : 0, se;
-	struct moments ma = sample(a, na, ca), mb = {0}, ra, rb = {0};
+	struct moments m = sample(x, n, ret->mean), r;
 	struct drill_rng rng = {ret->seed};
-	double *t = calloc(DRILL_RESAMPLES, sizeof(*t));
+	double *t = calloc(DRILL_RESAMPLES, sizeof(*t)), se = sqrt(m.var);
 	int i;
 
 	if (!t)
 		return drill_err_set(err, -ENOMEM, WHO, "no memory");
-	if (b)
-		mb = sample(b, nb, cb);
 	for (i = 0; i < DRILL_RESAMPLES; i++) {
-		ra = resample(a, na, ca, &rng);
-		if (b)
-			rb = resample(b, nb, cb, &rng);
-		t[i] = student(ra.mean - rb.mean, ra.var + rb.var);
+		r = resample(x, n, ret->mean, &rng);
+		t[i] = student(r.mean, r.var);
 	}
 	drill_sort(t, DRILL_RESAMPLES);
-	se = sqrt(ma.var + mb.var);
 	if (se > 0) {
 		ret->lo -= se * drill_quantile(t, DRILL_RESAMPLES, 1 - TAIL);
 		ret->hi -= se * drill_quantile(t, DRILL_RESAMPLES, TAIL);
@@ -121,30 +114,16 @@ static bool finite_all(const double *x, size_t n)
 	return true;
 }
 
-static void start(struct drill_mean_interval *ret, double mean, size_t n,
-		  bool finite, uint64_t seed)
-{
-	*ret = (struct drill_mean_interval){
-		.mean = mean, .lo = mean, .hi = mean,
-		.has_interval = n >= LEAST && finite,
-		.below_nominal = n < NOMINAL,
-		.seed = seed,
-	};
-}
-
 int drill_bootstrap_mean(const double *x, size_t n, uint64_t seed,
 			 struct drill_mean_interval *ret, struct drill_err *err)
 {
-	start(ret, drill_mean(x, n), n, finite_all(x, n), seed);
-	return ret->has_interval ? bootstrap(x, n, NULL, 0, ret, err) : 0;
-}
+	double mean = drill_mean(x, n);
 
-int drill_bootstrap_difference(const double *a, size_t na, const double *b,
-			       size_t nb, uint64_t seed,
-			       struct drill_mean_interval *ret,
-			       struct drill_err *err)
-{
-	start(ret, drill_mean(a, na) - drill_mean(b, nb), na < nb ? na : nb,
-	      finite_all(a, na) && finite_all(b, nb), seed);
-	return ret->has_interval ? bootstrap(a, na, b, nb, ret, err) : 0;
+	*ret = (struct drill_mean_interval){
+		.mean = mean, .lo = mean, .hi = mean,
+		.has_interval = n >= LEAST && finite_all(x, n),
+		.below_nominal = n < NOMINAL,
+		.seed = seed,
+	};
+	return ret->has_interval ? bootstrap(x, n, ret, err) : 0;
 }

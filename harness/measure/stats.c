@@ -131,16 +131,6 @@ double drill_mean(const double *x, size_t n)
 	return n ? sum / n : NAN;
 }
 
-double drill_sd(const double *x, size_t n)
-{
-	double mean = drill_mean(x, n), sum = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		sum += (x[i] - mean) * (x[i] - mean);
-	return n > 1 ? sqrt(sum / (n - 1)) : 0;
-}
-
 double drill_quantile(const double *sorted, size_t n, double p)
 {
 	double at, part;
@@ -195,14 +185,4 @@ int drill_quantile_bound(const double *x, size_t n, double p,
 	};
 	free(s);
 	return 0;
-}
-
-enum drill_gate_verdict
-drill_quantile_gate(const struct drill_quantile_bound *bound, double limit)
-{
-	if (bound->has_hi && bound->hi < limit)
-		return DRILL_GATE_PASS;
-	if (bound->has_lo && bound->lo >= limit)
-		return DRILL_GATE_FAIL;
-	return DRILL_GATE_INCONCLUSIVE;
 }

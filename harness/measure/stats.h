@@ -36,7 +36,6 @@ int drill_order_needed(double p, int k, double confidence);
 /* Sorts ascending, INFINITY last. */
 void drill_sort(double *x, size_t n);
 double drill_mean(const double *x, size_t n);
-double drill_sd(const double *x, size_t n); /* n - 1; 0 below two values */
 
 /* Of sorted @x, type 7 (linear between order statistics). NAN for n = 0. */
 double drill_quantile(const double *sorted, size_t n, double p);
@@ -46,13 +45,8 @@ double drill_median(const double *sorted, size_t n);
 double drill_sigma_mad(const double *x, size_t n, double center,
 		       double *scratch);
 
-/* A p-quantile against a limit, by its 95% bounds (measuring section 7). */
-enum drill_gate_verdict {
-	DRILL_GATE_PASS,
-	DRILL_GATE_FAIL,
-	DRILL_GATE_INCONCLUSIVE,
-};
-
+/* A p-quantile and its 95% bounds: a limit is met by the bound, never by the
+ * estimate. */
 struct drill_quantile_bound {
 	double estimate;       /* type 7 */
 	double lo, hi;	       /* -INFINITY, INFINITY where no bound exists */
@@ -63,10 +57,8 @@ struct drill_quantile_bound {
 /* @x need not be sorted. */
 int drill_quantile_bound(const double *x, size_t n, double p,
 			 struct drill_quantile_bound *ret, struct drill_err *err);
-enum drill_gate_verdict
-drill_quantile_gate(const struct drill_quantile_bound *bound, double limit);
 
-/* A studentised bootstrap interval of a mean, or of mean(a) - mean(b). */
+/* A studentised bootstrap interval of a mean. */
 struct drill_mean_interval {
 	double mean, lo, hi;
 	bool has_interval;   /* never below n = 5 */
@@ -76,18 +68,10 @@ struct drill_mean_interval {
 
 int drill_bootstrap_mean(const double *x, size_t n, uint64_t seed,
 			 struct drill_mean_interval *ret, struct drill_err *err);
-int drill_bootstrap_difference(const double *a, size_t na, const double *b,
-			       size_t nb, uint64_t seed,
-			       struct drill_mean_interval *ret,
-			       struct drill_err *err);
 
 /* Two-sided p of the exact Mann-Whitney test, ties by mid-ranks. */
 int drill_mann_whitney(const double *a, size_t na, const double *b, size_t nb,
 		       double *ret_p, struct drill_err *err);
-
-/* Holm's adjusted p values, in the order given. */
-int drill_holm(const double *p, size_t n, double *ret_adjusted,
-	       struct drill_err *err);
 
 /* A generator for resampling: the same seed gives the same numbers anywhere. */
 struct drill_rng {

@@ -38,10 +38,3 @@ enum drill_held drill_value_holds(const struct drill_value *value,
 		return from(lo > limit || hi < limit, point && lo == limit);
 	return DRILL_HELD_UNKNOWN;
 }
-
-const char *drill_held_name(enum drill_held held)
-{
-	static const char *const names[] = {"yes", "unknown", "no"};
-
-	return names[held];
-}

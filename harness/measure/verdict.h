@@ -26,7 +26,4 @@ struct drill_value {
 enum drill_held drill_value_holds(const struct drill_value *value,
 				  const char *op, double limit);
 
-/* "yes", "unknown", "no"; borrowed, lives for ever. */
-const char *drill_held_name(enum drill_held held);
-
 #endif

@@ -56,6 +56,14 @@ machine_paths()
 		cut -c1-100
 }
 
+# A comment that points at a paper nobody has.
+papers()
+{
+	files '*' | sort -u | xargs -r grep -InE \
+		'desig[n] section|section [0-9.]+ of the desig[n]|(measurin[g]|styl[e])\.md' |
+		cut -c1-100
+}
+
 rule "each file says that it is MIT in one SPDX line" licence
 planted "no SPDX line" licence harness/core/x.c <<'X'
 /* x.c - a file without a licence
@@ -72,4 +80,6 @@ rule "no line outside the tests is wider than 100 columns" width
 printf '%0101d\n' 0 | planted "101 columns" width harness/core/x.c
 rule "no path of one machine is in the tree" machine_paths
 echo "see /wo""rk/x" | planted "a working directory" machine_paths README.md
+rule "no comment points at a paper that is not in the tree" papers
+echo "/* see des""ign section 7 */" | planted "a paper" papers harness/core/x.c
 finish

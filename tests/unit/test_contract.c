@@ -235,12 +235,10 @@ static int entries(void)
 static bool goes_on(void *arg)
 {
 	static int64_t last;
-	int64_t now = drill_process_ticks(victim);
 	uint64_t calls;
 	int slot = drill_hooks_slot(&hooks, 3, NULL);
 
 	(void)arg;
-	(void)now;
 	if (slot < 0)
 		return false;
 	calls = atomic_load(

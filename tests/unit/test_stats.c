@@ -37,7 +37,7 @@ START_TEST(the_table_of_smallest_trial_counts_is_reproduced)
 }
 END_TEST
 
-START_TEST(the_lower_bounds_of_p95_are_those_of_the_page)
+START_TEST(the_lower_bounds_of_p95_are_the_known_ones)
 {
 	ck_assert_int_eq(drill_order_lower(5, 0.95, 0.95), 4);
 	ck_assert_int_eq(drill_order_lower(10, 0.95, 0.95), 8);
@@ -82,7 +82,7 @@ START_TEST(quantiles_are_type_7_and_take_never)
 }
 END_TEST
 
-START_TEST(a_gate_is_judged_by_the_bounds_and_says_what_is_missing)
+START_TEST(a_quantile_has_its_bounds_and_says_what_is_missing)
 {
 	double x[60];
 	struct drill_quantile_bound b;
@@ -91,22 +91,17 @@ START_TEST(a_gate_is_judged_by_the_bounds_and_says_what_is_missing)
 	for (i = 0; i < 60; i++)
 		x[i] = 60 - i;
 	ck_assert_int_eq(drill_quantile_bound(x, 5, 0.5, &b, NULL), 0);
-	ck_assert(b.has_hi && b.hi == 60);
-	ck_assert_int_eq(drill_quantile_gate(&b, 60.5), DRILL_GATE_PASS);
-	ck_assert_int_eq(drill_quantile_gate(&b, 60), DRILL_GATE_INCONCLUSIVE);
-	ck_assert_int_eq(drill_quantile_gate(&b, 56), DRILL_GATE_FAIL);
+	ck_assert(b.has_lo && b.lo == 56 && b.has_hi && b.hi == 60);
 	ck_assert_int_eq(drill_quantile_bound(x, 20, 0.95, &b, NULL), 0);
-	ck_assert(!b.has_hi && b.needed == 39);
+	ck_assert(!b.has_hi && isinf(b.hi) && b.needed == 39);
 	ck_assert_double_eq(b.lo, 57); /* X(17) of 41..60 */
-	ck_assert_int_eq(drill_quantile_gate(&b, 1000), DRILL_GATE_INCONCLUSIVE);
-	ck_assert_int_eq(drill_quantile_gate(&b, 57), DRILL_GATE_FAIL);
 	ck_assert_int_eq(drill_quantile_bound(x, 59, 0.95, &b, NULL), 0);
-	ck_assert_int_eq(drill_quantile_gate(&b, 61), DRILL_GATE_PASS);
+	ck_assert(b.has_hi && b.hi == 60);
 	ck_assert_int_eq(b.needed, 0);
 	for (i = 0; i < 6; i++)
 		x[i] = i == 5 ? INFINITY : 1;
 	ck_assert_int_eq(drill_quantile_bound(x, 6, 0.5, &b, NULL), 0);
-	ck_assert_int_eq(drill_quantile_gate(&b, 1e9), DRILL_GATE_INCONCLUSIVE);
+	ck_assert(b.has_hi && isinf(b.hi)); /* never is a value */
 }
 END_TEST
 
@@ -160,18 +155,6 @@ START_TEST(mann_whitney_rejects_at_its_level)
 }
 END_TEST
 
-START_TEST(holm_steps_down)
-{
-	double p[] = {0.04, 0.01, 0.03, 0.005}, q[4];
-
-	ck_assert_int_eq(drill_holm(p, 4, q, NULL), 0);
-	ck_assert_double_eq_tol(q[3], 0.02, 1e-12);
-	ck_assert_double_eq_tol(q[1], 0.03, 1e-12);
-	ck_assert_double_eq_tol(q[2], 0.06, 1e-12);
-	ck_assert_double_eq_tol(q[0], 0.06, 1e-12);
-}
-END_TEST
-
 START_TEST(the_same_seed_gives_the_same_interval)
 {
 	double x[] = {1, 2, 3, 4, 10, 1.7, 2.9, 5.3, 6.1, 3.8};
@@ -209,8 +192,8 @@ static double draw(struct drill_rng *rng, bool lognormal)
 	return lognormal ? exp(z) : z;
 }
 
-/* The studentised columns of the page, within Monte-Carlo error. */
-START_TEST(studentised_intervals_cover_as_often_as_the_page_says)
+/* Coverage as measured once with 3,000 samples, within Monte-Carlo error. */
+START_TEST(studentised_intervals_cover_as_often_as_was_measured)
 {
 	static const struct {
 		int n;
@@ -237,32 +220,12 @@ START_TEST(studentised_intervals_cover_as_often_as_the_page_says)
 			covered += iv.lo <= truth && truth <= iv.hi;
 		}
 		got = (double)covered / samples;
-		/* ours and that of the page's 3,000 samples */
+		/* ours and that of the 3,000 samples */
 		sigma = sqrt(want * (1 - want) * (1. / samples + 1. / 3000));
 		ck_assert_msg(fabs(got - want) < 3.5 * sigma,
 			      "n = %d, %s: %.1f%%, not %.1f%%", n,
 			      d ? "lognormal" : "normal", 100 * got, 100 * want);
 	}
-}
-END_TEST
-
-START_TEST(a_difference_of_means_is_covered)
-{
-	struct drill_rng rng = {5};
-	struct drill_mean_interval iv;
-	double a[12], b[9];
-	int i, k, covered = 0;
-
-	for (k = 0; k < 600; k++) {
-		for (i = 0; i < 12; i++)
-			a[i] = 5 + 3 * draw(&rng, false);
-		for (i = 0; i < 9; i++)
-			b[i] = 2 + draw(&rng, false);
-		drill_bootstrap_difference(a, 12, b, 9, k, &iv, NULL);
-		covered += iv.lo <= 3 && 3 <= iv.hi;
-	}
-	ck_assert_int_ge(covered, 546); /* 91% */
-	ck_assert_int_le(covered, 588); /* 98% */
 }
 END_TEST
 
@@ -296,12 +259,11 @@ int main(void)
 	TCase *tc = tcase_create("exact"), *mc = tcase_create("simulated");
 
 	tcase_add_test(tc, the_table_of_smallest_trial_counts_is_reproduced);
-	tcase_add_test(tc, the_lower_bounds_of_p95_are_those_of_the_page);
+	tcase_add_test(tc, the_lower_bounds_of_p95_are_the_known_ones);
 	tcase_add_test(tc, binomial_sums_and_intervals_are_exact);
 	tcase_add_test(tc, quantiles_are_type_7_and_take_never);
-	tcase_add_test(tc, a_gate_is_judged_by_the_bounds_and_says_what_is_missing);
+	tcase_add_test(tc, a_quantile_has_its_bounds_and_says_what_is_missing);
 	tcase_add_test(tc, mann_whitney_counts_every_arrangement);
-	tcase_add_test(tc, holm_steps_down);
 	tcase_add_test(tc, the_same_seed_gives_the_same_interval);
 	tcase_add_test(tc, equal_values_have_an_interval_of_no_width);
 	tcase_add_test(tc, a_limit_inside_the_uncertainty_is_not_decided);
@@ -309,8 +271,7 @@ int main(void)
 	tcase_set_timeout(mc, 120);
 	tcase_add_test(mc, mann_whitney_rejects_at_its_level);
 	tcase_add_loop_test(
-		mc, studentised_intervals_cover_as_often_as_the_page_says, 0, 4);
-	tcase_add_test(mc, a_difference_of_means_is_covered);
+		mc, studentised_intervals_cover_as_often_as_was_measured, 0, 4);
 	suite_add_tcase(s, mc);
 	return drill_check_main(s);
 }

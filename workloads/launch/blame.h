@@ -40,7 +40,7 @@ enum launch_level { LAUNCH_NOBODY, LAUNCH_RANK, LAUNCH_HOST };
 struct launch_blame {
 	enum launch_level level;
 	int index;	 /* of the rank or host */
-	const char *by;	 /* detector, in the design's words */
+	const char *by;	 /* detector: a word of the event `detected` */
 	const char *why; /* a static sentence for people */
 };
 

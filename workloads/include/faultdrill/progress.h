@@ -87,7 +87,7 @@ enum faultdrill_state {
 	FAULTDRILL_SAMPLER,
 };
 
-enum faultdrill_by { /* the detectors of design section 8 that a rank can be */
+enum faultdrill_by { /* the detectors that a rank can be */
 	FAULTDRILL_BY_WATCHDOG = 1,
 	FAULTDRILL_BY_MPI,
 	FAULTDRILL_BY_FRAMEWORK,
