@@ -113,7 +113,7 @@ static void add_device(struct incident *i, json_t *event)
 
 	if (!host || !json_is_integer(index))
 		return;
-	name = json_sprintf("device %s/%d", host,
+	name = json_sprintf("device %s/gpu%d", host,
 			    (int)json_integer_value(index));
 	if (name && !drill_is_right(i, json_string_value(name)))
 		json_array_append(i->devices, name);

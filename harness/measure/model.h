@@ -203,7 +203,7 @@ struct incident {
 	const char *fault;
 	json_t *request; /* its fault.requested event, NULL when there is none */
 	json_t *targets; /* names, without doubles; ours */
-	json_t *devices; /* "device h1/0": those that it broke; ours */
+	json_t *devices; /* "device h1/gpu0": those that it broke; ours */
 	struct when at[NINSTANTS];
 	VEC(double) effects;
 	int stop_gen;	   /* the closing it caused first, -1: none */

@@ -167,8 +167,8 @@ END_TEST
  * device of the host is near and wrong. */
 START_TEST(who_blames_the_device_of_the_target_is_right)
 {
-	static const char *const said[] = {"{\"blame\":\"device h1/0\"}",
-					   "{\"blame\":\"device h1/1\"}"};
+	static const char *const said[] = {"{\"blame\":\"device h1/gpu0\"}",
+					   "{\"blame\":\"device h1/gpu1\"}"};
 	json_t *got, *e;
 	size_t k;
 
