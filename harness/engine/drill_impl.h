@@ -230,4 +230,7 @@ int drill_result_open(struct drill *d, struct drill_err *err);
 json_t *drill_result_head(struct drill *d); /* while the lab is up */
 int drill_result_write(struct drill *d, struct drill_err *err);
 
+/* last_words.c: of a job that did not finish; "" when it wrote nothing. */
+void drill_last_words(struct drill_trial *t, char *ret, size_t size);
+
 #endif

@@ -445,9 +445,15 @@ static void find_lost(struct drill_trial *t)
 static void find_end(struct drill *d, struct drill_trial *t)
 {
 	bool ours = t->role != DRILL_FAULT_TRIAL;
+	char words[300] = "";
 
 	if (t->skipped)
 		return;
+	if (!t->done && t->started && !t->deadline && !t->aborted &&
+	    !d->signals && !d->o->direct)
+		drill_last_words(t, words, sizeof(words));
+	if (words[0])
+		drill_stage_log(t, words);
 	if (d->signals)
 		drill_trial_find(t, DRILL_INCONCLUSIVE,
 				 "interrupted by signal %d", d->signum);
@@ -465,12 +471,13 @@ static void find_end(struct drill *d, struct drill_trial *t)
 	else if (!t->done && t->started && !t->deadline && ours)
 		drill_trial_find(t, DRILL_INCONCLUSIVE,
 				 "the job ended without finishing (exit "
-				 "status %d)", t->job_code);
+				 "status %d)%s%s", t->job_code,
+				 words[0] ? "; " : "", words);
 	else if (!t->done && t->started && !t->deadline &&
 		 d->spec->expect.n == 0)
 		drill_trial_find(t, DRILL_FAIL,
-				 "the job did not finish (exit status %d)",
-				 t->job_code);
+				 "the job did not finish (exit status %d)%s%s",
+				 t->job_code, words[0] ? "; " : "", words);
 	if (ours && t->attempt > 1)
 		drill_trial_find(t, DRILL_INCONCLUSIVE,
 				 "contaminated: the job was started %d times "

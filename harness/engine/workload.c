@@ -34,7 +34,7 @@ static const char *const healths[] = { "off", "nvml", "xid", "both", NULL };
 #define JOB_PARAMS                                                             \
 	{ "ranks", DRILL_INT, AT(ranks), NULL, 1, 4096, NULL,                  \
 	  "Ranks of the job." },                                               \
-	{ "ppn", DRILL_INT, AT(ppn), "0", 0, 0, NULL,                          \
+	{ "ppn", DRILL_INT, AT(ppn), "0", 0, 4096, NULL,                       \
 	  "Ranks on each host; 0 spreads them evenly." },                      \
 	{ "recovery", DRILL_ENUM, AT(recovery), "restart", 0, 0, recoveries,   \
 	  "What the launcher does when a rank is lost." },                     \
@@ -178,6 +178,33 @@ static json_t *without_ours(json_t *w, bool command)
 	return out;
 }
 
+/* What the job would refuse, said where it is written. */
+static int check_layout(json_t *w, char culprit[64], struct drill_err *err)
+{
+	const char *p = json_string_value(json_object_get(w, "layout"));
+	int ranks = drill_workload_ranks(w), n, len;
+	char name[3];
+
+	for (; p && *p; p += len + (p[len] == ',')) {
+		snprintf(culprit, 64, "layout");
+		len = 0;
+		if (sscanf(p, "%2[a-z]=%d%n", name, &n, &len) != 2 || n < 1 ||
+		    !name[1] || !strstr("dp tp pp cp ep", name) ||
+		    (p[len] && p[len] != ','))
+			return drill_err_set(err, -EINVAL, NULL, "layout: "
+					     "write it as in dp=%d", ranks);
+		if (n > 1 && strcmp(name, "dp") != 0)
+			return drill_err_set(err, -EINVAL, NULL, "layout: %s "
+					     "above 1: not yet", name);
+		if (n != ranks && strcmp(name, "dp") == 0)
+			return drill_err_set(err, -EINVAL, NULL, "layout: dp=%d "
+					     "needs %d ranks, here are %d", n,
+					     n, ranks);
+	}
+	culprit[0] = '\0';
+	return 0;
+}
+
 int drill_workload_check(json_t *w, char culprit[64], struct drill_err *err)
 {
 	const struct drill_workload_kind *k = drill_workload_kind(w);
@@ -199,8 +226,8 @@ int drill_workload_check(json_t *w, char culprit[64], struct drill_err *err)
 	json_decref(known);
 	if (rc < 0)
 		return drill_err_set(err, rc, NULL, "%s", first.msg);
-	if (command)
-		rc = check_command(w, culprit, err);
+	rc = command ? check_command(w, culprit, err)
+		     : check_layout(w, culprit, err);
 	return rc < 0 || !command ? rc : check_env(w, culprit, err);
 }
 

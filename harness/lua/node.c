@@ -3,6 +3,8 @@
  */
 #include "script.h"
 
+#include "injectors/hooks/hooks.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +67,8 @@ static int refine(lua_State *L, const char *when)
 	struct node *n = node_test(L, 1, NODE_TRIGGER);
 	const char *call = luaL_checkstring(L, 2);
 	lua_Integer nth = luaL_optinteger(L, 3, 1);
+	struct drill_err err = { 0 };
+	enum drill_word word;
 	json_t *v, *steps;
 
 	if (!n || !(steps = json_object_get(n->v, "steps")) ||
@@ -73,6 +77,8 @@ static int refine(lua_State *L, const char *when)
 					   ":%s(call, nth)", when);
 	if (nth < 1)
 		return raise_near(L, when, ":%s counts calls from 1", when);
+	if (drill_word_parse(call, &word, &err) < 0)
+		return raise_near(L, call, ":%s: %s", when, err.msg);
 	v = json_copy(n->v);
 	json_object_set_new(v, "where", json_string(when));
 	json_object_set_new(v, "collective", json_string(call));

@@ -405,7 +405,10 @@ static int lab_of(lua_State *L)
 	static const char *const known[] = { "hosts", "spares", "devices",
 					     "name", "watchdog", "domains",
 					     "rates", NULL };
+	struct drill_lab_spec spec;
+	struct drill_err err = { 0 };
 	json_t *v;
+	int i = 0;
 
 	luaL_checktype(L, 1, LUA_TTABLE);
 	check_fields(L, 1, provider, known);
@@ -416,6 +419,12 @@ static int lab_of(lua_State *L)
 					 strcspn(strchr(provider, '.') + 1,
 						 "_")));
 	node_push(L, NODE_LAB, v);
+	if (drill_lab_spec_from_json(v, &spec, &err) < 0) {
+		while (known[i] && !strstr(err.msg, known[i]))
+			i++;
+		return raise_near(L, known[i], "%s: %s", provider, err.msg);
+	}
+	drill_lab_spec_done(&spec);
 	return 1;
 }
 

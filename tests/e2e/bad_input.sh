@@ -71,7 +71,19 @@ c08: an unknown rank|host.stop { rank = 7 }|f: no rank 7: the job has ranks 0 to
 c08: an unknown host|host.freeze { host = "h9" }|f: no host 'h9' (did you mean 'h0'?)
 a bare number for a duration|host.stop { rank = 1, duration = 2 }|duration: 2 is no duration: write "2s", say
 a bare number for a trigger|host.stop { rank = 1, at = at.time(5) }|at.time: 5 is no duration: write "5s", say
+an unknown collective|host.stop { rank = 1, at = at.step(5):inside "allredcue" }|:inside: unknown call 'allredcue', did you mean 'allreduce'?
 TABLE
+for wrong in 'tp=2|layout: tp above 1: not yet' 'dp=3|layout: dp=3 needs 3 ranks'; do
+	job="workload.train { ranks = 2, layout = \"${wrong%%|*}\" }"
+	scenario wrong 'host.stop { rank = 1 }'
+	refused "layout ${wrong%%|*} of two ranks" 2 \
+		"wrong.lua:5: workload.train: ${wrong#*|}" $(run "$WORK/wrong.lua")
+done
+job=
+printf 'return scenario {\n  name = "x",\n  lab = lab.auto { hosts = -2 } }\n' \
+	>"$WORK/away.lua"
+refused "a lab of -2 hosts" 2 "away.lua:3: lab.auto: 'hosts' must be" \
+	$(run "$WORK/away.lua")
 scenario fine 'host.stop { rank = 1, at = at.step(9000) }'
 refused "an unknown parameter of the scenario" 2 "fine.lua:1: -p nope" \
 	$(run -p nope=1 "$WORK/fine.lua")
@@ -171,4 +183,14 @@ scenario unhooked 'collective.hang { rank = 1, at = at.time "1s" }'
 job=
 bad "a rank without the hook" 6 "rank 1 runs without the hook" \
 	"$FD" run --out "$WORK/unhooked" --state "$WORK/state" "$WORK/unhooked.lua"
+
+# ---- a job that fails of itself ----
+job='workload.command { command = { "sh", "-c", "echo no flour >&2; exit 3" }, ranks = 2 }'
+scenario broke 'host.kill { rank = 1, at = at.time "9s" }'
+sed -i 's/baseline = 0/baseline = 1/' "$WORK/broke.lua"
+job=
+bad "a job that fails says why" 6 ": no flour" \
+	"$FD" run --out "$WORK/broke" --state "$WORK/state" "$WORK/broke.lua"
+is "its logs are kept" \
+	"$(cat "$WORK"/broke/latest/collect/trial-1/rank0.a1.log)" "no flour"
 finish
