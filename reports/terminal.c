@@ -187,7 +187,8 @@ static bool silent(json_t *run)
 	size_t i;
 
 	json_array_foreach (drill_look(run, "trials"), i, t)
-		if (!(drill_look_num(t, "work_steps") <= 0))
+		if (!(drill_look_num(t, "work_steps") <= 0) ||
+		    !isnan(drill_look_num(t, "step_commit_ratio")))
 			return false;
 	return i > 0;
 }

@@ -51,7 +51,7 @@ struct rank {
 	bool begun, ended, broken;
 	bool has_code; /* its own word on how it ended */
 	int code;
-	int64_t end_ns;
+	int64_t end_ns, end_u_ns;
 	uint64_t lost;
 	uv_poll_t *watch; /* of its pidfd */
 	int patience;	  /* looks left for its exit status */

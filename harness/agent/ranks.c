@@ -86,12 +86,12 @@ struct rank *ranks_counting(struct agent *a, const struct target *t)
 }
 
 static void begin(struct drill_line *l, const struct rank *r, const char *kind,
-		  int64_t t_ns)
+		  int64_t t_ns, int64_t u_ns)
 {
 	drill_line_begin(l);
 	drill_line_text(l, "kind", kind, 64);
 	drill_line_int(l, "h_ns", t_ns);
-	drill_line_int(l, "u_ns", 0);
+	drill_line_int(l, "u_ns", u_ns);
 	drill_line_text(l, "host", r->agent->host, 64);
 	drill_line_int(l, "attempt", r->attempt);
 	drill_line_int(l, "rank", r->rank);
@@ -205,7 +205,7 @@ static void tell_end(struct rank *r, int status, bool known)
 {
 	struct drill_line l;
 
-	begin(&l, r, "rank.end", r->end_ns);
+	begin(&l, r, "rank.end", r->end_ns, r->end_u_ns);
 	if (r->process.pid)
 		drill_line_int(&l, "pid", r->process.pid);
 	if (known && WIFSIGNALED(status))
@@ -254,7 +254,7 @@ static void watch(struct rank *r)
 	uv_poll_start(r->watch, UV_READABLE, on_exit_fd);
 }
 
-static void resolve(struct rank *r)
+static void resolve(struct rank *r, int64_t begin_ns)
 {
 	pid_t pid = r->agent->cgroup[0]
 			    ? drill_member_by_inner(r->agent->cgroup,
@@ -268,7 +268,9 @@ static void resolve(struct rank *r)
 	}
 	memset(&r->process, 0, sizeof(r->process));
 	r->process.pidfd = -1;
-	r->end_ns = agent_now(); /* gone before we saw it */
+	/* Gone before we saw it: some time since it began. */
+	r->end_u_ns = (agent_now() - begin_ns) / 2;
+	r->end_ns = begin_ns + r->end_u_ns;
 }
 
 static void on_begin(struct rank *r, int64_t t_ns)
@@ -278,12 +280,12 @@ static void on_begin(struct rank *r, int64_t t_ns)
 	r->rank = r->ring->rank;
 	r->slot = r->ring->slot;
 	r->attempt = r->ring->attempt;
-	resolve(r);
+	resolve(r, t_ns);
 	r->begun = true;
 	if (r->attempt > r->agent->attempt)
 		r->agent->attempt = r->attempt;
 	fire_start(r->agent);
-	begin(&l, r, "rank.begin", t_ns);
+	begin(&l, r, "rank.begin", t_ns, 0);
 	drill_line_int(&l, "pid",
 		       r->process.pid ? r->process.pid : r->ring->pid);
 	agent_line(r->agent, &l);
@@ -306,7 +308,7 @@ static void on_record(struct rank *r, const struct faultdrill_record *rec)
 	}
 	if (rec->kind > FAULTDRILL_RANK_END || !event_names[rec->kind])
 		return;
-	begin(&l, r, event_names[rec->kind], rec->t_ns);
+	begin(&l, r, event_names[rec->kind], rec->t_ns, 0);
 	put(&l, rec);
 	if (rec->kind == FAULTDRILL_STEP_BEGIN)
 		r->step = rec->step;
@@ -331,7 +333,7 @@ static void check_ring(struct rank *r, int rc)
 		agent_error(r->agent, text);
 	}
 	if (lost != r->lost) {
-		begin(&l, r, "sample", agent_now());
+		begin(&l, r, "sample", agent_now(), 0);
 		drill_line_text(&l, "metric", "ring.lost", 16);
 		drill_line_int(&l, "value", lost);
 		agent_line(r->agent, &l);

@@ -416,7 +416,7 @@ int job_phase_end(struct job *j, double at, int slot, enum phase phase,
 	return r;
 }
 
-int job_life(struct job *j, double at, int slot, bool begins, const char *host,
+int job_life(struct job *j, const struct life *life, int slot,
 	     struct drill_err *err)
 {
 	struct life *l = VEC_PUSH(&j->t->slot[slot].life);
@@ -424,9 +424,9 @@ int job_life(struct job *j, double at, int slot, bool begins, const char *host,
 
 	if (!l)
 		return no_memory(err);
-	*l = (struct life){.t = at, .begins = begins, .host = host};
-	j->slot[slot].dead = !begins;
-	if (!begins && e && j->slot[slot].gen == j->gen)
+	*l = *life;
+	j->slot[slot].dead = !l->begins;
+	if (!l->begins && e && j->slot[slot].gen == j->gen)
 		e->dead = true;
 	return 0;
 }

@@ -47,7 +47,7 @@ int job_phase_begin(struct job *j, double at, int slot, enum phase phase,
 		    struct drill_err *err);
 int job_phase_end(struct job *j, double at, int slot, enum phase phase,
 		  struct drill_err *err);
-int job_life(struct job *j, double at, int slot, bool begins, const char *host,
+int job_life(struct job *j, const struct life *life, int slot,
 	     struct drill_err *err);
 /* The trial is over at @at: what is open stays open. */
 int job_over(struct job *j, double at, struct drill_err *err);

@@ -95,7 +95,7 @@ struct exec {
 };
 
 struct life {
-	double t;
+	double t, u;
 	bool begins;
 	const char *host;
 };

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-static bool died_in(const struct slot *s, double from, double to, double *at,
-		    const char **host)
+static bool died_in(const struct slot *s, double from, double to,
+		    struct when *at)
 {
 	bool found = false;
 	size_t i;
@@ -20,10 +20,9 @@ static bool died_in(const struct slot *s, double from, double to, double *at,
 	for (i = 0; i < s->life.n; i++) {
 		const struct life *l = &s->life.v[i];
 
-		if (l->begins || l->t < from || l->t >= to || l->t >= *at)
+		if (l->begins || l->t < from || l->t >= to || l->t >= at->t)
 			continue;
-		*at = l->t;
-		*host = l->host;
+		*at = (struct when){l->t, l->u, l->host};
 		found = true;
 	}
 	return found;
@@ -38,7 +37,7 @@ static int first_dead(const struct trial *t, const struct gen *g,
 
 	*ret = (struct when){.t = INFINITY};
 	for (s = 0; s < t->n; s++)
-		if (died_in(&t->slot[s], from, g->stop, &ret->t, &ret->host))
+		if (died_in(&t->slot[s], from, g->stop, ret))
 			rank = s;
 	return rank;
 }
@@ -68,7 +67,8 @@ static int open_natural(struct trial *t, struct gen *g, int rank,
 	return 0;
 }
 
-/* What was said from the end of the process until the job was stopped. */
+/* What was said from the end of the process, as far as its instant is known,
+ * until the job was stopped. */
 static void take_marks(struct trial *t, double stop)
 {
 	static const enum instant what[] = {
@@ -82,7 +82,9 @@ static void take_marks(struct trial *t, double stop)
 	for (m = t->mark.v; m < t->mark.v + t->mark.n; m++) {
 		if (m->kind < MARK_SYMPTOM || m->kind > MARK_BLAMED ||
 		    m->incident >= 0 || m->fault ||
-		    m->t < i->at[AT_EFFECTIVE].t || m->t > stop)
+		    m->t + m->u < i->at[AT_EFFECTIVE].t -
+					  i->at[AT_EFFECTIVE].u ||
+		    m->t > stop)
 			continue;
 		m->incident = (int)t->incident.n - 1;
 		if (isnan(i->at[what[m->kind]].t))
@@ -99,6 +101,18 @@ static bool goes_on(const struct trial *t, size_t g)
 	       t->incident.v[before->cause.v[0]].natural;
 }
 
+/* The launcher was told to stop the job: those ends were asked for. */
+static bool asked_for(const struct trial *t, const struct gen *g)
+{
+	size_t a;
+
+	for (a = 0; a < t->attempt.n; a++)
+		if (t->attempt.v[a].number == g->attempt)
+			return t->attempt.v[a].reason &&
+			       !strcmp(t->attempt.v[a].reason, "stopped");
+	return false;
+}
+
 int drill_natural(struct trial *t, struct drill_err *err)
 {
 	struct when at;
@@ -110,7 +124,7 @@ int drill_natural(struct trial *t, struct drill_err *err)
 
 		if (gen->cause.n || gen->closing == CLOSE_DONE ||
 		    (gen->closing == CLOSE_OPEN && !gen->hung) ||
-		    gen->planned || goes_on(t, g))
+		    gen->planned || goes_on(t, g) || asked_for(t, gen))
 			continue;
 		rank = first_dead(t, gen, &at);
 		if (rank < 0)

@@ -78,12 +78,14 @@ static int on_attempt_end(struct reader *r, int arg, struct drill_err *err)
 
 static int on_life(struct reader *r, int begins, struct drill_err *err)
 {
-	const char *host = NULL;
+	struct life l = {.t = r->at, .begins = begins};
 	int slot, e = get_slot(r, true, &slot, err);
 
 	if (!e)
-		e = field_string(&r->e, "host", false, &host, err);
-	return e ? e : job_life(&r->job, r->at, slot, begins, host, err);
+		e = field_string(&r->e, "host", false, &l.host, err);
+	if (!e)
+		e = field_number(&r->e, "u_s", false, FIELD_TIME_MAX, &l.u, err);
+	return e ? e : job_life(&r->job, &l, slot, err);
 }
 
 static int on_step_begin(struct reader *r, int arg, struct drill_err *err)
