@@ -491,9 +491,9 @@ install: all ## copy program, parts and scenarios below $(PREFIX)
 		$(DESTDIR)$(PREFIX)/share/faultdrill
 	install $(BUILD)/faultdrill $(DESTDIR)$(PREFIX)/bin
 	install $(BUILD)/faultdrill-agent $(BUILD)/launch $(BUILD)/launch-rank \
-		$(BUILD)/train $(BUILD)/libfaultdrill-mpi.so \
-		$(DESTDIR)$(PREFIX)/lib/faultdrill
-	cp -a $(BUILD)/softcuda $(DESTDIR)$(PREFIX)/lib/faultdrill/
+		$(BUILD)/train $(BUILD)/train-kernels.*.so \
+		$(BUILD)/libfaultdrill-mpi.so $(DESTDIR)$(PREFIX)/lib/faultdrill
+	cp -a $(BUILD)/softcuda $(BUILD)/hooks $(DESTDIR)$(PREFIX)/lib/faultdrill/
 	cp -a scenarios $(DESTDIR)$(PREFIX)/share/faultdrill/
 
 format: ## lay out the sources with clang-format

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 void drill_live_begin(struct drill_live *l, const char *scenario,
@@ -25,6 +26,16 @@ static void wipe(struct drill_live *l)
 	if (l->line_open)
 		fputs("\r\033[K", l->to);
 	l->line_open = false;
+}
+
+/* A line that wraps could not be taken back. */
+static int width(void)
+{
+	struct winsize w;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_col < 2)
+		return 79;
+	return w.ws_col - 1;
 }
 
 static void times(const struct drill_progress *p, char *buf, size_t size)
@@ -76,7 +87,7 @@ void drill_live_show(void *live, const struct drill_progress *p)
 		l->last_trial = p->trial;
 	}
 	if (l->moving) {
-		fprintf(l->to, "\r\033[K%.*s", 79, line);
+		fprintf(l->to, "\r\033[K%.*s", width(), line);
 		l->line_open = true;
 	}
 	fflush(l->to);

@@ -112,6 +112,10 @@ static void help_metrics(void)
 static void help_workload(const struct drill_workload_kind *k)
 {
 	printf("workload.%s { ... }\n\n  %s\n\n", k->name, k->doc);
+	if (strcmp(k->name, "command") == 0)
+		printf("  %-18s %-10s %s\n  %-18s %-10s %s\n", "command",
+		       "required", "Its words, as in { \"./job\", \"--fast\" }.",
+		       "env", "{}", "What its environment gets, by name.");
 	print_params(k->params);
 }
 

@@ -1,12 +1,14 @@
 /* verb_list.c - faultdrill list: what there is, from the tables themselves
  * SPDX-License-Identifier: MIT
  */
+#include "bin.h"
 #include "load.h"
 
 #include "harness/core/event.h"
 #include "injectors/injector.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,9 +120,21 @@ static void list_folder(json_t *out, const char *path, int depth)
 		free(names);
 }
 
+/* Those of the folder we are in, else those that came with the program. */
 static void list_scenarios(json_t *out)
 {
+	static const char *const beside[] = { "../scenarios",
+					      "../../share/faultdrill/scenarios" };
+	char bin[1024], path[1100], real[PATH_MAX];
+	size_t i;
+
 	list_folder(out, "scenarios", 2);
+	drill_bin_dir(bin, sizeof(bin));
+	for (i = 0; i < 2 && json_array_size(out) == 0; i++) {
+		snprintf(path, sizeof(path), "%s/%s", bin, beside[i]);
+		if (realpath(path, real))
+			list_folder(out, real, 2);
+	}
 }
 
 static const struct {

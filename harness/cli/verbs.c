@@ -59,7 +59,7 @@ static const struct drill_option lab_options[] = {
 	LAB_OPTION, STATE_OPTION,
 	{ "hosts", 0, "N", false, "Hosts; default: 4." },
 	{ "spares", 0, "N", false, "Spare hosts; default: 0." },
-	{ "name", 'n', "NAME", false, "The lab's name; default: default." },
+	{ "name", 'n', "NAME", false, "The lab's name; default: lab." },
 	{ 0 },
 };
 

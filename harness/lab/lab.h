@@ -51,7 +51,7 @@ struct drill_lab_callbacks {
 	void (*on_job)(void *ctx, const char *job, json_t *event);
 	/* The launcher ended: code >= 0, or -signal. */
 	void (*on_job_exit)(void *ctx, const char *job, int code);
-	/* A user's signal: SIGINT, SIGTERM. */
+	/* A user's signal: SIGINT, SIGTERM, SIGHUP. */
 	void (*on_signal)(void *ctx, int signum);
 };
 

@@ -254,6 +254,7 @@ int drill_provider_new(struct drill_lab *lab, const struct drill_place *place,
 	signal(SIGPIPE, SIG_IGN);
 	watch_signal(p, &p->sigint, SIGINT);
 	watch_signal(p, &p->sigterm, SIGTERM);
+	watch_signal(p, &p->sighup, SIGHUP); /* the terminal was closed */
 	lab->provider = p;
 	return 0;
 }

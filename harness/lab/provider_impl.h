@@ -40,7 +40,7 @@ struct drill_provider {
 	struct drill_lab *lab;
 	const struct drill_place *place;
 	uv_loop_t loop;
-	uv_signal_t sigint, sigterm;
+	uv_signal_t sigint, sigterm, sighup;
 	struct agent **agents; /* by host; NULL where none runs */
 	struct job *jobs;
 	struct timer *timers;

@@ -190,3 +190,42 @@ is 'SIGINT ends the scenarios behind it too' 6 \
 	'later: inconclusive: interrupted before it began'
 run $fd heal --list --state "$state"
 is 'after it nothing is left to heal' 0 'nothing to heal'
+
+scenario gone "host.stop { rank = 1, at = at.time '100ms' }" \
+	"deadline = '2min'," 60
+$fd run --state "$state" -o "$out" "$dir/gone.lua" >"$dir/o" 2>&1 &
+pid=$!
+n=0
+while ! grep -q 'is in force' "$dir/o" && [ $n -lt 600 ]; do
+	sleep 0.1 # polls for the line
+	n=$((n + 1))
+done
+kill -HUP $pid
+wait $pid
+rc=$?
+is 'a closed terminal reverts and reports too' 6 'interrupted by signal 1'
+if grep -q natural "$dir/o"; then
+	fail 'ranks that were told to stop are no incident' "$(cat "$dir/o")"
+else
+	pass 'ranks that were told to stop are no incident'
+fi
+
+make -s BUILD="${BUILD:-build}" DESTDIR="$dir/dest" PREFIX=/usr DRILL_DEPS=1 \
+	install >"$dir/o" 2>&1
+rc=$?
+is 'make install copies all' 0 ''
+cat >"$dir/train.lua" <<'END'
+return scenario {
+  name      = "installed",
+  lab       = lab.local_ { hosts = 2 },
+  workloads = { job = workload.train { ranks = 2, steps = 24 } },
+  faults    = {},
+  trials    = { baseline = 1 },
+}
+END
+run "$dir/dest/usr/bin/faultdrill" run --state "$state" -o "$out" \
+	"$dir/train.lua"
+is 'what was installed trains' 0 'PASS'
+cd "$dir" || exit 3
+run "$dir/dest/usr/bin/faultdrill" list scenarios
+is 'what was installed lists its scenarios' 0 'host/rank_killed.lua'
