@@ -414,7 +414,8 @@ $(BUILD)/tests/cuda/toy/libcuda.so.1: $(wildcard tests/support/cuda/toy.*) \
 	$(Q)$(CC) -std=gnu11 $(WARN) -I. -Iworkloads/include -O2 -fPIC -shared \
 		-Wl,-soname,$(@F) -o $@ $(filter %.S %.c,$^)
 
-$(BUILD)/tests/unit/test_cuda_proxy: | $(BUILD)/hooks/cuda/libcuda.so.1 \
+$(BUILD)/tests/unit/test_cuda_proxy $(BUILD)/tests/unit/test_cuda_process: | \
+	$(BUILD)/hooks/cuda/libcuda.so.1 \
 	$(BUILD)/tests/cuda/toy/libcuda.so.1 $(BUILD)/softcuda/libcuda.so.1
 
 # Tests without MPI use the hook's core itself.
