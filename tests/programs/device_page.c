@@ -4,6 +4,7 @@
  * usage: device_page make PATH HOST DEVICES
  *        device_page fail PATH DEVICE WORD=NUMBER...
  *        device_page health PATH DEVICE     prints its number
+ *        device_page clients PATH           a line for each that said hello
  *
  * The words: xid, health, pending, failure, recovery, ecc, mhz, reasons,
  * links. All of a fail are one step; its line goes to kernel.log beside the
@@ -92,6 +93,24 @@ static int fail(const char *path, int device, char **words,
 	return 0;
 }
 
+static int show_clients(const char *path, struct drill_err *err)
+{
+	struct drill_device_seen c[DRILL_DEVICE_CLIENTS];
+	struct drill_devices d;
+	int rc = drill_devices_open(&d, path, err), n;
+
+	if (rc < 0)
+		return rc;
+	n = drill_devices_clients(&d, c, DRILL_DEVICE_CLIENTS);
+	for (int i = 0; i < n; i++)
+		printf("%s here=%d linked=%s remapped=%d passed=%d bypassed=%d "
+		       "launches=%d audited=%d\n", c[i].program, c[i].here,
+		       c[i].linked ? "some" : "none", (int)c[i].remapped,
+		       (int)c[i].passed, (int)c[i].bypassed,
+		       (int)c[i].launches, c[i].audited);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct drill_err err = { 0 };
@@ -108,6 +127,8 @@ int main(int argc, char **argv)
 		 (rc = drill_devices_open(&d, argv[2], &err)) == 0)
 		printf("%u\n", d.page->device[atoi(argv[3]) % DRILL_DEVICES]
 				       .health);
+	else if (argc == 3 && !strcmp(argv[1], "clients"))
+		rc = show_clients(argv[2], &err);
 	if (rc < 0)
 		fprintf(stderr, "device_page: %s\n",
 			drill_err_text(&err, text, sizeof(text)));
