@@ -79,9 +79,11 @@ static const char *state_of(struct agent *a, unsigned int i)
 
 static void take_line(struct agent *a, const struct drill_device_line *l)
 {
-	if (l->device < DRILL_DEVICES)
-		tell_state(a, l->device, l->t_ns, state_of(a, l->device),
-			   l->text);
+	if (l->device >= DRILL_DEVICES)
+		return;
+	a->health[l->device] =
+		atomic_load(&a->devices.page->device[l->device].health);
+	tell_state(a, l->device, l->t_ns, state_of(a, l->device), l->text);
 }
 
 static void take_lines(struct agent *a)
@@ -277,7 +279,7 @@ json_t *devices_clients(struct agent *a)
 			(json_int_t)c[i].linked, "remapped",
 			(json_int_t)c[i].remapped, "passed",
 			(json_int_t)c[i].passed, "bypassed",
-			(json_int_t)c[i].bypassed, "calls",
+			(json_int_t)c[i].bypassed, "driver_calls",
 			(json_int_t)c[i].calls, "launches",
 			(json_int_t)c[i].launches, "audited",
 			c[i].audited));

@@ -83,7 +83,8 @@ static const struct drill_event_kind kinds[] = {
 	 "How far this host's clock is ahead of the controller's."},
 	{"evidence", "of:mpi|cuda|waits",
 	 "at:s waits:a calls:a sent:a program:s next:s build:s linked:i "
-	 "remapped:i passed:i bypassed:i launches:i cuda:b nvml:b audited:b",
+	 "remapped:i passed:i bypassed:i launches:i driver_calls:i cuda:b "
+	 "nvml:b audited:b",
 	 "What the hooks in the job saw: of one process, or at one moment."},
 	{"expectation", "metric:s op:s", "limit:x value:x held:t stat:s n:i",
 	 "An expectation was judged."},
