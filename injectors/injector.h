@@ -146,6 +146,10 @@ struct drill_injector {
 	 * when called from heal: the record then says all. Required. */
 	int (*verify)(struct drill_act *act, struct drill_err *err);
 
+	/* While in force, after each step of the target's rank: turns what a
+	 * closed loop turns. @base_ns: a step before the fault. Optional. */
+	void (*pace)(struct drill_act *act, int64_t base_ns, int64_t step_ns);
+
 	/* Goes back, from the record alone. A second call is a no-op. Bounded in
 	 * time. A value that is no longer ours is a stranger's: -EUCLEAN. An
 	 * irreversible fault returns 0 and says so by `survives`. Required. */

@@ -47,6 +47,7 @@ struct rank {
 	struct faultdrill_ring *ring;
 	int rank, slot, attempt;
 	int64_t step; /* begun last */
+	int64_t step_at_ns, step_ns; /* its begin; how long the last one took */
 	struct drill_process process; /* as seen here; pid 0: not found */
 	bool begun, ended, broken;
 	bool has_code; /* its own word on how it ended */
@@ -99,10 +100,12 @@ struct instance {
 	enum instance_state state;
 	int attempt, slot, rank;
 	bool in_call; /* its trigger lies in the process: it fires there */
+	bool armed;   /* it lies there and has not been met yet */
 	int64_t asked_ns; /* WAITING since: its probe says not yet */
 	int64_t before_ns, after_ns;
 	int64_t last_no_ns;    /* last reading without the effect */
 	int64_t effective_ns;
+	int64_t base_step_ns;  /* a step before it */
 	int64_t end_step;      /* duration in steps: ends there; 0: none */
 	int64_t lost_ns;       /* a later reading found it gone; 0: not */
 	struct rank *held;     /* waits at its ring until we are in force */
@@ -218,6 +221,13 @@ void fire_manual(struct agent *a, const char *fault);
 void fire_spent(struct agent *a, json_t *msg);
 void fire_arm(struct agent *a, struct rank *r);
 
+/* fault_aim.c */
+void fault_resolve(struct agent *a, const struct target *t,
+		   struct drill_target *ret);
+/* For the injector's hooks; borrows from @i. */
+struct drill_act fault_act(const struct instance *i, json_t *evidence);
+int fault_probe(struct agent *a, struct drill_fault *f, struct drill_err *err);
+
 /* fault.c */
 void fault_fire(struct agent *a, struct target *t, int64_t point,
 		int64_t requested_ns, json_t *evidence, struct rank *held,
@@ -234,6 +244,5 @@ bool fault_needs(const struct instance *i, const char *what);
 void fault_follow(struct agent *a, struct target *t);
 /* Reverts those of @fault (NULL: all). Returns how many are dirty. */
 int fault_revert(struct agent *a, const char *fault);
-int fault_probe(struct agent *a, struct drill_fault *f, struct drill_err *err);
 
 #endif

@@ -64,84 +64,6 @@ static void boundary(struct agent *a, const char *where)
 		a->opts->boundary(where);
 }
 
-/* ---- where it acts ---- */
-
-static void resolve(struct agent *a, const struct target *t,
-		    struct drill_target *ret)
-{
-	struct rank *r = t->rank >= 0 ? ranks_find(a, t->rank) : NULL;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->kind = t->rank >= 0     ? DRILL_TARGET_RANK
-		    : t->device >= 0 ? DRILL_TARGET_DEVICE
-				     : DRILL_TARGET_HOST;
-	ret->rank = t->rank;
-	ret->device = t->device;
-	ret->process.pidfd = -1;
-	if (r && r->process.pid) {
-		ret->process = r->process;
-		ret->process.pidfd = -1; /* the rank keeps its own */
-		ret->device = devices_of(a, r->process.pid);
-	}
-	snprintf(ret->name, sizeof(ret->name), "%s", t->name);
-	snprintf(ret->cgroup, sizeof(ret->cgroup), "%s", a->cgroup);
-	snprintf(ret->dir, sizeof(ret->dir), "%s", a->plan.dir);
-	if (a->hooked)
-		snprintf(ret->hooks, sizeof(ret->hooks), "%.240s/hooks.page",
-			 a->plan.dir);
-	if (a->deviced)
-		snprintf(ret->devices, sizeof(ret->devices),
-			 "%.240s/devices.page", a->plan.dir);
-	if (!strcmp(t->fault->plan->follow, "host"))
-		ret->rank = ret->device = -1; /* whoever is there */
-}
-
-static struct drill_act act_of(const struct instance *i, json_t *evidence)
-{
-	const struct drill_fault *f = i->target->fault->plan;
-	bool lasts = f->follow[0] && strcmp(f->follow, "rank");
-
-	return (struct drill_act){ .args = f->args,
-				   .target = &i->where,
-				   .record = i->record,
-				   .evidence = evidence,
-				   .clock = drill_clock_system(),
-				   .attempt = lasts ? 0 : i->attempt,
-				   .call = f->at.call,
-				   .kernel = f->at.kernel,
-				   .nth = i->in_call ? f->at.nth : 0 };
-}
-
-/* Before the job runs there is no rank to look at: any process of ours tells
- * whether such a thing could be done here. */
-int fault_probe(struct agent *a, struct drill_fault *f, struct drill_err *err)
-{
-	struct drill_target where = { .kind = f->kind, .rank = -1,
-				      .device = -1 };
-	struct drill_act act = { .args = f->args,
-				 .target = &where,
-				 .clock = drill_clock_system() };
-	int rc = 0;
-
-	if (f->injector->missing)
-		return drill_err_set(err, -EOPNOTSUPP, f->injector->name, "%s",
-				     f->injector->missing);
-	where.process.pidfd = -1;
-	if (f->kind == DRILL_TARGET_RANK)
-		rc = drill_process_open(getpid(), &where.process, err);
-	snprintf(where.name, sizeof(where.name), "%s",
-		 f->kind == DRILL_TARGET_RANK ? "a rank" : a->host);
-	snprintf(where.cgroup, sizeof(where.cgroup), "%s", a->cgroup);
-	snprintf(where.dir, sizeof(where.dir), "%s",
-		 a->planned ? a->plan.dir : a->state);
-	act.evidence = json_object();
-	if (rc == 0)
-		rc = f->injector->probe(&act, err);
-	json_decref(act.evidence);
-	drill_process_close(&where.process);
-	return rc;
-}
-
 /* ---- its end ---- */
 
 static void unlink_instance(struct agent *a, struct instance *i)
@@ -308,11 +230,20 @@ static void in_force(struct agent *a, struct instance *i, int64_t t_ns,
 	wait_for_end(a, i);
 }
 
+/* What fires by itself in a process says so in its page. */
+static bool is_armed(const struct instance *i)
+{
+	const char *state = json_string_value(json_object_get(
+		json_object_get(i->evidence, "read_back"), "state"));
+
+	return state && !strcmp(state, "armed");
+}
+
 /* A reading. The effect lies in the bracket of the act if the first reading
  * shows it, else between the last reading without and the first with it. */
 static void look(struct agent *a, struct instance *i)
 {
-	struct drill_act act = act_of(i, i->evidence);
+	struct drill_act act = fault_act(i, i->evidence);
 	struct drill_err err = { 0 };
 	int64_t begin = agent_now(), from, to;
 	int rc = injector(i)->verify(&act, &err);
@@ -331,7 +262,9 @@ static void look(struct agent *a, struct instance *i)
 	/* A device fault is felt at the next call: held, it would never come. */
 	if (fault_needs(i, "hook:cuda"))
 		release(a, i);
-	if (i->in_call && !a->stopping) {
+	i->armed = is_armed(i);
+	if (i->armed && !a->stopping) {
+		i->after_ns = begin; /* its time to bite begins when it is met */
 		wake_in(i, FIRES_NS);
 		return;
 	}
@@ -346,7 +279,7 @@ static void look(struct agent *a, struct instance *i)
 static void look_again(struct agent *a, struct instance *i)
 {
 	json_t *evidence = json_object();
-	struct drill_act act = act_of(i, evidence);
+	struct drill_act act = fault_act(i, evidence);
 	int rc = injector(i)->verify(&act, NULL);
 
 	json_decref(evidence);
@@ -364,7 +297,7 @@ static void on_timer(uv_timer_t *timer)
 	struct target *t = i->target;
 
 	if (i->state == WAITING) {
-		resolve(a, t, &i->where);
+		fault_resolve(a, t, &i->where);
 		go(a, i);
 	} else if (i->state == BITING) {
 		look(a, i);
@@ -403,13 +336,13 @@ static int act(struct agent *a, struct instance *i, struct drill_err *err)
 	struct drill_act act;
 	int rc;
 
-	act = act_of(i, i->evidence);
+	act = fault_act(i, i->evidence);
 	rc = injector(i)->probe(&act, err);
 	if (rc == 0)
 		rc = open_record(a, i, err);
 	if (rc < 0)
 		return rc;
-	act = act_of(i, i->evidence);
+	act = fault_act(i, i->evidence);
 	rc = injector(i)->apply(&act, err);
 	boundary(a, "apply");
 	if (rc == -ESTALE)
@@ -433,11 +366,12 @@ static struct instance *new_instance(struct agent *a, struct target *t,
 	i->attempt = r ? r->attempt : a->attempt;
 	i->rank = t->rank;
 	i->in_call = t->trigger.at->on == DRILL_ON_CALL;
+	i->base_step_ns = r ? r->step_ns : 0;
 	i->slot = r && t->rank >= 0 ? r->slot : -1;
 	i->timer = agent_timer(a, i);
 	i->next = a->instances;
 	a->instances = i;
-	resolve(a, t, &i->where);
+	fault_resolve(a, t, &i->where);
 	return i;
 }
 
@@ -545,12 +479,24 @@ int fault_over(struct agent *a, struct instance *i)
 	return take_off(a, i);
 }
 
+static void pace(struct instance *i, const struct rank *r)
+{
+	json_t *evidence = json_object();
+	struct drill_act act = fault_act(i, evidence);
+
+	injector(i)->pace(&act, i->base_step_ns, r->step_ns);
+	json_decref(evidence);
+}
+
 void fault_step(struct agent *a, struct rank *r, int64_t step)
 {
 	struct instance *i, *next;
 
 	for (i = a->instances; i; i = next) {
 		next = i->next;
+		if (i->state == IN_FORCE && injector(i)->pace &&
+		    ranks_counting(a, i->target) == r && r->step_ns)
+			pace(i, r);
 		if (i->end_step && i->rank == r->rank && step >= i->end_step &&
 		    i->state == IN_FORCE)
 			fault_over(a, i);
@@ -563,17 +509,19 @@ void fault_woken(struct agent *a)
 
 	for (i = a->instances; i; i = next) {
 		next = i->next;
-		if (i->state == BITING && i->in_call)
+		if (i->state == BITING && i->armed)
 			look(a, i);
 	}
 }
 
 static void never_met(struct agent *a, struct instance *i)
 {
+	const char *call = i->target->fault->plan->at.call;
 	char text[200];
 
-	snprintf(text, sizeof(text), "armed on host %.60s, and no %.60s there "
-		 "met it", a->host, i->target->fault->plan->at.call);
+	snprintf(text, sizeof(text), "armed on host %.40s, and no %.40s of %.60s "
+		 "met it there", a->host, call ? call : "call",
+		 i->target->name);
 	failed(a, i, text);
 }
 
@@ -591,7 +539,7 @@ int fault_revert(struct agent *a, const char *fault)
 		if (i->state == WAITING)
 			failed(a, i, "its target never became ready: the hook "
 				     "has not said hello");
-		else if (i->state == BITING && i->in_call)
+		else if (i->state == BITING && i->armed)
 			never_met(a, i);
 		else
 			dirty += take_off(a, i) < 0;

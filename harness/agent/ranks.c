@@ -310,8 +310,12 @@ static void on_record(struct rank *r, const struct faultdrill_record *rec)
 		return;
 	begin(&l, r, event_names[rec->kind], rec->t_ns, 0);
 	put(&l, rec);
-	if (rec->kind == FAULTDRILL_STEP_BEGIN)
+	if (rec->kind == FAULTDRILL_STEP_BEGIN) {
+		if (r->step_at_ns && rec->step == r->step + 1)
+			r->step_ns = rec->t_ns - r->step_at_ns;
 		r->step = rec->step;
+		r->step_at_ns = rec->t_ns;
+	}
 	agent_line(r->agent, &l);
 	if (rec->kind == FAULTDRILL_STEP_BEGIN) {
 		fault_step(r->agent, r, rec->step);

@@ -3,18 +3,24 @@
  */
 #include "device.h"
 
+#include "cuda_calls.h"
 #include "nvml_ask.h"
 
 #include "harness/agent/process.h"
 
 #include "injectors/hooks/device_step.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char who[] = "device";
 
@@ -170,13 +176,32 @@ static void name_of(const struct drill_act *act, char *ret, size_t size)
 	fclose(f);
 }
 
-static void take_trigger(const struct drill_act *act,
-			 struct drill_device_fault *f)
+static bool meets_launches(const struct drill_device_fault *f)
 {
+	return f->action != DRILL_DEVICE_OOM &&
+	       (f->action != DRILL_DEVICE_FLIP ||
+		f->flip_where != DRILL_FLIP_COPY);
+}
+
+/* Launches have many entries; those that are met at one anyway are not bound to
+ * a single one. */
+static int take_trigger(const struct drill_act *act,
+			struct drill_device_fault *f, struct drill_err *err)
+{
+	int call;
+
 	if (act->nth)
 		f->nth = act->nth;
 	if (act->kernel)
 		snprintf(f->kernel, sizeof(f->kernel), "%s", act->kernel);
+	if (!act->call || f->call ||
+	    (!strcmp(act->call, "cuLaunchKernel") && meets_launches(f)))
+		return 0;
+	call = drill_cuda_call(act->call, err);
+	if (call < 0)
+		return call;
+	f->call = 1 + (uint32_t)call;
+	return 0;
 }
 
 static int arm(struct drill_act *act, struct drill_device_aim *aim,
@@ -210,10 +235,34 @@ int drill_device_apply(struct drill_act *act, const struct drill_device_aim *in,
 	f->device = aim.device;
 	f->rank = aim.rank;
 	f->attempt = aim.attempt;
-	take_trigger(act, f);
-	r = put_record(act, &a, f, &aim, err);
+	r = take_trigger(act, f, err);
+	if (!r)
+		r = put_record(act, &a, f, &aim, err);
 	return r ? r : arm(act, &aim, f, &a, now && !act->call && !act->kernel,
 			   err);
+}
+
+int drill_device_order(struct drill_act *act, bool now,
+		       int (*fill)(const struct drill_act *act,
+				   struct drill_device_aim *aim,
+				   struct drill_device_fault *f,
+				   struct drill_err *err),
+		       struct drill_err *err)
+{
+	struct drill_device_fault *f;
+	struct drill_device_aim aim;
+	int r = drill_device_aim(act, &aim, err);
+
+	if (r)
+		return r;
+	f = calloc(1, sizeof(*f));
+	r = f ? fill(act, &aim, f, err) :
+		drill_err_set(err, -ENOMEM, who, "out of memory");
+	if (!r)
+		r = drill_device_apply(act, &aim, f, now, err);
+	free(f);
+	drill_devices_close(&aim.devices);
+	return r;
 }
 
 /* ---- seeing ---- */
@@ -311,6 +360,74 @@ int drill_device_find(struct drill_act *act, struct drill_device_found *ret,
 	return 1;
 }
 
+/* Where the process has the page: 0 when it cannot be seen. Told by the file,
+ * for its own root may name it otherwise. */
+static uint64_t base_in(pid_t pid, const char *page)
+{
+	unsigned long long begin, inode;
+	unsigned int major_, minor_;
+	uint64_t ret = 0;
+	char path[64], line[512];
+	struct stat st;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = stat(page, &st) ? NULL : fopen(path, "re");
+	while (f && !ret && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx-%*x %*s 0 %x:%x %llu", &begin, &major_,
+			   &minor_, &inode) == 4 &&
+		    inode == st.st_ino && major_ == major(st.st_dev) &&
+		    minor_ == minor(st.st_dev))
+			ret = begin;
+	if (f)
+		fclose(f);
+	return ret;
+}
+
+/* "202 0x7f.. ..." of a thread: the number of its call, its first argument. */
+static bool waits_at(pid_t pid, const char *tid, uint64_t futex)
+{
+	char path[400];
+	unsigned long long arg = 0;
+	long nr = -1;
+	int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.32s/syscall", (int)pid,
+		 tid);
+	f = fopen(path, "re");
+	if (f) {
+		n = fscanf(f, "%ld %llx", &nr, &arg);
+		fclose(f);
+	}
+	return n == 2 && nr == SYS_futex && arg == futex;
+}
+
+int drill_device_blocked(const struct drill_act *act,
+			 const struct drill_device_found *d)
+{
+	pid_t pid = act->target->process.pid;
+	const char *page = drill_record_get(act->record, "page");
+	uint64_t base = pid > 0 ? base_in(pid, page) : 0;
+	uint64_t futex = base +
+			 (uint64_t)((char *)&d->devices.page
+					    ->fault[d->armed.fault].state -
+				    (char *)d->devices.page);
+	char path[64];
+	struct dirent *e;
+	int r = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = base ? opendir(path) : NULL;
+	if (!dir)
+		return -ESRCH;
+	while (!r && (e = readdir(dir)))
+		r = e->d_name[0] != '.' && waits_at(pid, e->d_name, futex);
+	closedir(dir);
+	return r;
+}
+
 bool drill_device_felt(struct drill_act *act,
 		       const struct drill_device_found *d)
 {
@@ -320,7 +437,8 @@ bool drill_device_felt(struct drill_act *act,
 		return true;
 	/* What is met at the next start only cannot have been felt yet. */
 	if (!f->surfaced_ns)
-		return f->action == DRILL_DEVICE_ABSENT;
+		return f->action == DRILL_DEVICE_ABSENT ||
+		       f->action == DRILL_DEVICE_NO_PEER;
 	json_object_set_new(act->evidence, "process",
 		json_pack("{s:i s:I s:I s:f}", "pid", f->by_pid,
 			  "calls_with_error", (json_int_t)f->returned,

@@ -24,6 +24,15 @@ extern const char *const drill_form_names[];
 	  .doc = "What of the failure there is: its effect on programs, its "  \
 		 "signal in NVML and log, or both." }
 
+/* "kernel": bound to launches of kernels whose name contains it. */
+#define DRILL_KERNEL_PARAM(type_, field_)                                      \
+	{ .name = "kernel",                                                    \
+	  .type = DRILL_STRING,                                                \
+	  .offset = offsetof(type_, field_),                                   \
+	  .def = "",                                                           \
+	  .doc = "Only launches of kernels with this in their name; \"\": of "  \
+		 "any." }
+
 #define DRILL_NTH_MAX INT64_C(1000000000)
 #define DRILL_HOUR_NS INT64_C(3600000000000)
 
@@ -53,6 +62,15 @@ int drill_device_apply(struct drill_act *act, const struct drill_device_aim *aim
 		       struct drill_device_fault *f, bool now,
 		       struct drill_err *err);
 
+/* The apply of all of them: aims, lets @fill write the order (which may narrow
+ * or widen the aim), and arms it. */
+int drill_device_order(struct drill_act *act, bool now,
+		       int (*fill)(const struct drill_act *act,
+				   struct drill_device_aim *aim,
+				   struct drill_device_fault *f,
+				   struct drill_err *err),
+		       struct drill_err *err);
+
 /* A fault as verify finds it. */
 struct drill_device_found {
 	struct drill_devices devices; /* yours: drill_devices_close */
@@ -67,6 +85,11 @@ struct drill_device_found {
  * evidence. Close the devices in every case. */
 int drill_device_find(struct drill_act *act, struct drill_device_found *ret,
 		      struct drill_err *err);
+
+/* Does a thread of the target's process wait in this fault, as the kernel sees
+ * it? 1 yes, 0 no, negative: cannot be seen. */
+int drill_device_blocked(const struct drill_act *act,
+			 const struct drill_device_found *d);
 
 /* Has its error come back from a call, or whatever else its process stamps, or
  * does it need none? Evidence: which call of whom. */

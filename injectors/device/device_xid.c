@@ -10,7 +10,6 @@
 #include "injectors/hooks/device_step.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static const char who[] = "device.xid";
 
@@ -182,7 +181,7 @@ static void spread(const struct drill_act *act, struct drill_device_aim *aim)
 		aim->attempt = 0;
 }
 
-static int tell(struct drill_act *act, struct drill_device_aim *aim,
+static int tell(const struct drill_act *act, struct drill_device_aim *aim,
 		struct drill_device_fault *f, struct drill_err *err)
 {
 	const struct xid_args *a = act->args;
@@ -207,20 +206,7 @@ static int tell(struct drill_act *act, struct drill_device_aim *aim,
 
 static int apply(struct drill_act *act, struct drill_err *err)
 {
-	struct drill_device_fault *f;
-	struct drill_device_aim aim;
-	int r = drill_device_aim(act, &aim, err);
-
-	if (r)
-		return r;
-	f = calloc(1, sizeof(*f));
-	r = f ? tell(act, &aim, f, err) :
-		drill_err_set(err, -ENOMEM, who, "out of memory");
-	if (!r)
-		r = drill_device_apply(act, &aim, f, true, err);
-	free(f);
-	drill_devices_close(&aim.devices);
-	return r;
+	return drill_device_order(act, true, tell, err);
 }
 
 const struct drill_injector drill_device_xid = {

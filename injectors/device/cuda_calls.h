@@ -1,0 +1,18 @@
+/* cuda_calls.h - the entries of the CUDA driver by name
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef DRILL_CUDA_CALLS_H
+#define DRILL_CUDA_CALLS_H
+
+#include "harness/core/err.h"
+
+#include <stdbool.h>
+
+/* The number of an entry in the device page (hot, call): of "cuMemAlloc" that of
+ * its newest version, of "cuMemAlloc_v2" that very one. -EINVAL names the
+ * nearest. */
+int drill_cuda_call(const char *name, struct drill_err *err);
+/* "?" beyond. Lives for ever. */
+const char *drill_cuda_call_name(unsigned int number);
+
+#endif

@@ -1,0 +1,86 @@
+/* device_absent.c - a device is not there when a program starts
+ * SPDX-License-Identifier: MIT
+ *
+ * Who uses it already goes on: it is missed at the next start, as after a boot
+ * that did not find it.
+ */
+#include "device.h"
+
+static const char who[] = "device.absent";
+
+struct absent_args {
+	int form;
+};
+
+/* A device that NVML misses is missed by CUDA, too. */
+static const char *const forms[] = { "both", "effect", NULL };
+
+static const struct drill_param params[] = {
+	{ .name = "form",
+	  .type = DRILL_ENUM,
+	  .offset = offsetof(struct absent_args, form),
+	  .def = "both",
+	  .values = forms,
+	  .doc = "Whom it is not there for: NVML and programs, or programs "
+		 "alone." },
+	{ 0 },
+};
+
+static int probe(const struct drill_act *act, struct drill_err *err)
+{
+	return drill_device_probe(act, false, err);
+}
+
+static int fill(const struct drill_act *act, struct drill_device_aim *aim,
+		struct drill_device_fault *f, struct drill_err *err)
+{
+	const struct absent_args *a = act->args;
+
+	(void)err;
+	f->action = DRILL_DEVICE_ABSENT;
+	f->error = 100; /* CUDA_ERROR_NO_DEVICE */
+	aim->rank = -1;
+	aim->attempt = 0;
+	if (a->form == DRILL_FORM_EFFECT)
+		return 0;
+	f->steps = 1;
+	f->step[0].device = aim->device < 0 ? 0 : (uint32_t)aim->device;
+	f->step[0].health = DRILL_DEVICE_GONE;
+	return 0;
+}
+
+static int apply(struct drill_act *act, struct drill_err *err)
+{
+	return drill_device_order(act, true, fill, err);
+}
+
+static int verify(struct drill_act *act, struct drill_err *err)
+{
+	struct drill_device_found d;
+	int r = drill_device_find(act, &d, err);
+
+	if (r > 0) {
+		d.told = d.f.steps > 0;
+		r = drill_device_told(act, &d) && drill_device_felt(act, &d);
+	}
+	drill_devices_close(&d.devices);
+	return r;
+}
+
+const struct drill_injector drill_device_absent = {
+	.name = who,
+	.doc = "A device is not there when a program starts.",
+	.class = DRILL_CLASS_FAIL_STOP,
+	.fidelity = DRILL_FIDELITY_DRIVER,
+	.survives = DRILL_SURVIVES_PROCESS,
+	.risk = DRILL_RISK_CONTAINED,
+	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.stands_for = (const char *const[]){ "Faulty GPU", "GPU death", NULL },
+	.needs = (const char *const[]){ "hook:cuda", NULL },
+	.params = params,
+	.args_size = sizeof(struct absent_args),
+	.probe = probe,
+	.apply = apply,
+	.verify = verify,
+	.revert = drill_device_revert,
+};

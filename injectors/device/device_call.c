@@ -1,0 +1,142 @@
+/* device_call.c - one entry of the CUDA driver fails, or takes its time
+ * SPDX-License-Identifier: MIT
+ */
+#include "cuda_calls.h"
+#include "device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char who[] = "device.call";
+
+struct call_args {
+	const char *call, *kernel;
+	int64_t error, delay_ns, nth, every, probability, count, seed;
+};
+
+static const struct drill_param params[] = {
+	{ .name = "call",
+	  .type = DRILL_STRING,
+	  .offset = offsetof(struct call_args, call),
+	  .doc = "The entry, as \"cuStreamSynchronize\"." },
+	{ .name = "error",
+	  .type = DRILL_INT,
+	  .offset = offsetof(struct call_args, error),
+	  .def = "0",
+	  .max = 999,
+	  .doc = "The CUDA error that it returns, without being done." },
+	{ .name = "delay",
+	  .type = DRILL_DURATION,
+	  .offset = offsetof(struct call_args, delay_ns),
+	  .def = "0s",
+	  .max = DRILL_HOUR_NS,
+	  .doc = "Or how much longer it takes." },
+	DRILL_KERNEL_PARAM(struct call_args, kernel),
+	{ .name = "nth",
+	  .type = DRILL_INT,
+	  .offset = offsetof(struct call_args, nth),
+	  .def = "1",
+	  .min = 1,
+	  .max = DRILL_NTH_MAX,
+	  .doc = "The first such call of the process that is hit, from the act "
+		 "on." },
+	{ .name = "every",
+	  .type = DRILL_INT,
+	  .offset = offsetof(struct call_args, every),
+	  .def = "0",
+	  .max = DRILL_NTH_MAX,
+	  .doc = "Then each how-manieth is; 0: that one only." },
+	{ .name = "probability",
+	  .type = DRILL_PERCENT,
+	  .offset = offsetof(struct call_args, probability),
+	  .def = "100%",
+	  .min = 1,
+	  .max = 1000000,
+	  .doc = "Share of those calls that are hit, drawn by the seed." },
+	{ .name = "count",
+	  .type = DRILL_INT,
+	  .offset = offsetof(struct call_args, count),
+	  .def = "0",
+	  .max = DRILL_NTH_MAX,
+	  .doc = "Hits at most; 0: no limit." },
+	{ .name = "seed",
+	  .type = DRILL_INT,
+	  .offset = offsetof(struct call_args, seed),
+	  .def = "1",
+	  .max = UINT32_MAX,
+	  .doc = "Of the draw; the same seed takes the same calls." },
+	{ 0 },
+};
+
+static int check(const void *args, struct drill_err *err)
+{
+	const struct call_args *a = args;
+	int call = drill_cuda_call(a->call, err);
+
+	if (call < 0)
+		return call;
+	if (!a->error == !a->delay_ns)
+		return drill_err_set(err, -EINVAL, who,
+				     "write either error = 2, say, or delay = "
+				     "\"5ms\"");
+	if (*a->kernel && strncmp(a->call, "cuLaunchKernel", 14))
+		return drill_err_set(err, -EINVAL, who,
+				     "kernel = \"%.60s\": only cuLaunchKernel "
+				     "has a kernel, not %s", a->kernel,
+				     a->call);
+	return 0;
+}
+
+static int probe(const struct drill_act *act, struct drill_err *err)
+{
+	return drill_device_probe(act, true, err);
+}
+
+static int fill(const struct drill_act *act, struct drill_device_aim *aim,
+		struct drill_device_fault *f, struct drill_err *err)
+{
+	const struct call_args *a = act->args;
+	int call = drill_cuda_call(a->call, err);
+
+	(void)aim;
+	if (call < 0)
+		return call;
+	f->action = a->error ? DRILL_DEVICE_RETURN : DRILL_DEVICE_DELAY;
+	f->call = 1 + (uint32_t)call;
+	f->error = (int)a->error;
+	f->delay_ns = a->delay_ns;
+	f->nth = a->nth;
+	f->every = a->every;
+	f->ppm = (uint32_t)a->probability;
+	f->count = a->count;
+	f->seed = (uint32_t)a->seed;
+	snprintf(f->kernel, sizeof(f->kernel), "%s", a->kernel);
+	return 0;
+}
+
+static int apply(struct drill_act *act, struct drill_err *err)
+{
+	return drill_device_order(act, false, fill, err);
+}
+
+const struct drill_injector drill_device_call = {
+	.name = who,
+	.doc = "One entry of the CUDA driver fails, or takes its time.",
+	.class = DRILL_CLASS_FAIL_STOP,
+	.fidelity = DRILL_FIDELITY_DRIVER,
+	.survives = DRILL_SURVIVES_PROCESS,
+	.risk = DRILL_RISK_CONTAINED,
+	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.stands_for = (const char *const[]){ "CUDA error",
+					     "CUDA execution error",
+					     "GPU execution error", NULL },
+	.needs = (const char *const[]){ "hook:cuda", NULL },
+	.params = params,
+	.args_size = sizeof(struct call_args),
+	.check = check,
+	.probe = probe,
+	.apply = apply,
+	.verify = drill_device_verify,
+	.revert = drill_device_revert,
+};

@@ -1,0 +1,88 @@
+/* device_oom.c - a device has no memory left for a process
+ * SPDX-License-Identifier: MIT
+ *
+ * An allocation that fails is not sticky: whoever frees and asks again may get
+ * it, and an allocator that does so once hides a single failure.
+ */
+#include "device.h"
+
+static const char who[] = "device.oom";
+
+struct oom_args {
+	int64_t limit, nth, every, count;
+};
+
+static const struct drill_param params[] = {
+	{ .name = "limit",
+	  .type = DRILL_SIZE,
+	  .offset = offsetof(struct oom_args, limit),
+	  .def = "0B",
+	  .doc = "What a process may hold at most; 0: the nth allocation fails "
+		 "whatever is held." },
+	{ .name = "nth",
+	  .type = DRILL_INT,
+	  .offset = offsetof(struct oom_args, nth),
+	  .def = "1",
+	  .min = 1,
+	  .max = DRILL_NTH_MAX,
+	  .doc = "Without a limit: which allocation fails, from the act on." },
+	{ .name = "every",
+	  .type = DRILL_INT,
+	  .offset = offsetof(struct oom_args, every),
+	  .def = "1",
+	  .max = DRILL_NTH_MAX,
+	  .doc = "Then each how-manieth fails; 0: that one only." },
+	{ .name = "count",
+	  .type = DRILL_INT,
+	  .offset = offsetof(struct oom_args, count),
+	  .def = "0",
+	  .max = DRILL_NTH_MAX,
+	  .doc = "Failures at most; 0: no limit." },
+	{ 0 },
+};
+
+static int probe(const struct drill_act *act, struct drill_err *err)
+{
+	return drill_device_probe(act, true, err);
+}
+
+static int fill(const struct drill_act *act, struct drill_device_aim *aim,
+		struct drill_device_fault *f, struct drill_err *err)
+{
+	const struct oom_args *a = act->args;
+
+	(void)err;
+	f->action = DRILL_DEVICE_OOM;
+	f->error = 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+	f->limit_bytes = (uint64_t)a->limit;
+	f->nth = a->nth;
+	f->every = a->every;
+	f->count = a->count;
+	/* Memory is short for whoever comes, until it is short no more. */
+	aim->attempt = 0;
+	return 0;
+}
+
+static int apply(struct drill_act *act, struct drill_err *err)
+{
+	return drill_device_order(act, false, fill, err);
+}
+
+const struct drill_injector drill_device_oom = {
+	.name = who,
+	.doc = "A device has no memory left for a process.",
+	.class = DRILL_CLASS_FAIL_STOP,
+	.fidelity = DRILL_FIDELITY_DRIVER,
+	.survives = DRILL_SURVIVES_PROCESS,
+	.risk = DRILL_RISK_CONTAINED,
+	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.stands_for = (const char *const[]){ "CUDA error",
+					     "CUDA execution error", NULL },
+	.needs = (const char *const[]){ "hook:cuda", NULL },
+	.params = params,
+	.args_size = sizeof(struct oom_args),
+	.probe = probe,
+	.apply = apply,
+	.verify = drill_device_verify,
+	.revert = drill_device_revert,
+};
