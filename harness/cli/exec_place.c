@@ -77,6 +77,7 @@ void drill_exec_surround(const char *dir, const char *bin)
 {
 	setenv("FAULTDRILL_HOST", "h0", 1);
 	setenv("FAULTDRILL_ATTEMPT", "1", 1);
+	setenv("FAULTDRILL_RANK", "0", 0); /* what mpirun says goes before it */
 	put("FAULTDRILL_HOOKS", dir, "hooks.page");
 	put("FAULTDRILL_WAKE", dir, "wake");
 	prepend("LD_PRELOAD", bin, "libfaultdrill-mpi.so");

@@ -68,6 +68,41 @@ static void print_flat(json_t *v, const char **comma)
 	}
 }
 
+json_t *drill_exec_proxies(json_t *events)
+{
+	json_t *list = json_array(), *e;
+	size_t i;
+
+	json_array_foreach(events, i, e)
+		if (is_kind(e, "evidence") && !strcmp(text(e, "of"), "cuda"))
+			json_array_append(list, e);
+	return list;
+}
+
+static void tell_proxies(json_t *events)
+{
+	static const char *const counters[] = { "linked", "remapped", "passed",
+						"bypassed" };
+	json_t *list = drill_exec_proxies(events), *p;
+	size_t i, k;
+
+	json_array_foreach(list, i, p) {
+		fprintf(stderr, "faultdrill: exec: %s reached the driver: ",
+			text(p, "program")[0] ? text(p, "program") :
+						"the program");
+		for (k = 0; k < 4; k++)
+			fprintf(stderr, "%s%lld %s", k ? ", " : "",
+				(long long)json_integer_value(
+					json_object_get(p, counters[k])),
+				counters[k]);
+		fprintf(stderr, "; behind the proxy: %s\n", text(p, "next"));
+		if (json_integer_value(json_object_get(p, "bypassed")) > 0)
+			fprintf(stderr, "faultdrill: exec: it opened a driver "
+					"by its path: --audit catches that\n");
+	}
+	json_decref(list);
+}
+
 void drill_exec_tell(json_t *events)
 {
 	const char *comma;
@@ -82,4 +117,5 @@ void drill_exec_tell(json_t *events)
 		print_flat(json_object_get(e, "evidence"), &comma);
 		fputc('\n', stderr);
 	}
+	tell_proxies(events);
 }

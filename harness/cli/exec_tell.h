@@ -12,7 +12,10 @@ int drill_exec_count(json_t *events, const char *kind);
 /* [{"kind": "fault.effective", "evidence": {..}}, ..]; yours. */
 json_t *drill_exec_evidence(json_t *events);
 
-/* The same for people, a line each, on stderr. */
+/* Each process that had the CUDA proxy, with its counters; yours. */
+json_t *drill_exec_proxies(json_t *events);
+
+/* Both for people, a line each, on stderr. */
 void drill_exec_tell(json_t *events);
 
 #endif

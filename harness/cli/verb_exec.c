@@ -87,7 +87,7 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 	int hits = drill_exec_count(r->events, "fault.effective");
 
 	if (drill_cli_json(cli))
-		drill_cli_print(json_pack("{s:s s:s s:i s:i s:i s:o}",
+		drill_cli_print(json_pack("{s:s s:s s:i s:i s:i s:o s:o}",
 					  "outcome",
 					  drill_outcome_name(r->outcome),
 					  "reason", r->reason, "status",
@@ -96,7 +96,9 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 					  drill_exec_count(r->events,
 							   "fault.reverted"),
 					  "evidence",
-					  drill_exec_evidence(r->events)));
+					  drill_exec_evidence(r->events),
+					  "proxies",
+					  drill_exec_proxies(r->events)));
 	else
 		drill_exec_tell(r->events);
 	if (!r->run)

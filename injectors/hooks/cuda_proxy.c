@@ -117,8 +117,8 @@ static void say_hello(const char *next)
 static void know_process(void)
 {
 	drill_cuda.pid = getpid();
-	drill_cuda.rank = env_int("FAULTDRILL_RANK",
-				  env_int("OMPI_COMM_WORLD_RANK", -1));
+	drill_cuda.rank = env_int("OMPI_COMM_WORLD_RANK",
+				  env_int("FAULTDRILL_RANK", -1));
 	drill_cuda.attempt = env_int("FAULTDRILL_ATTEMPT", 0);
 	copy(drill_cuda.comm, program_invocation_short_name,
 	     sizeof(drill_cuda.comm));

@@ -46,8 +46,8 @@ static void fill_client(struct drill_device_client *c)
 
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	c->pid = getpid();
-	c->rank = env_int("FAULTDRILL_RANK",
-			  env_int("OMPI_COMM_WORLD_RANK", -1));
+	c->rank = env_int("OMPI_COMM_WORLD_RANK",
+			  env_int("FAULTDRILL_RANK", -1));
 	c->attempt = env_int("FAULTDRILL_ATTEMPT", 0);
 	c->proxies = 2;
 	c->hello_ns = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
@@ -80,8 +80,8 @@ static bool take_slot(struct drill_device_client *c, bool left)
 
 static struct drill_device_client *find_slot(struct drill_device_page *p)
 {
-	bool rank = env_int("FAULTDRILL_RANK",
-			    env_int("OMPI_COMM_WORLD_RANK", -1)) >= 0;
+	bool rank = env_int("OMPI_COMM_WORLD_RANK",
+			    env_int("FAULTDRILL_RANK", -1)) >= 0;
 
 	for (int left = !rank; left >= 0; left--)
 		for (int i = 0; i < DRILL_DEVICE_CLIENTS; i++)
