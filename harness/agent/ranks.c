@@ -288,6 +288,9 @@ static void on_begin(struct rank *r, int64_t t_ns)
 	begin(&l, r, "rank.begin", t_ns, 0);
 	drill_line_int(&l, "pid",
 		       r->process.pid ? r->process.pid : r->ring->pid);
+	if (devices_of(r->agent, r->process.pid) >= 0)
+		drill_line_int(&l, "device",
+			       devices_of(r->agent, r->process.pid));
 	agent_line(r->agent, &l);
 	fire_rank_begin(r->agent, r);
 }

@@ -27,7 +27,7 @@ static const struct drill_event_kind kinds[] = {
 	 "The launcher starts the job."},
 	{"attempt.end", "attempt:i reason:s", "",
 	 "The job is gone; done and gave_up are final."},
-	{"rank.begin", RANK "pid:i", "", "A rank's process lives."},
+	{"rank.begin", RANK "pid:i", "device:i", "A rank's process lives."},
 	{"rank.end", RANK, "code:i signal:i", "A rank's process is gone."},
 	{"step.begin", STEP, "stage:s", "A rank begins a training step."},
 	{"step.end", STEP, "tokens:n samples:o loss:f stage:s",

@@ -26,7 +26,7 @@ static const char *host_of_rank(const struct trial *t, const char *number,
 	return host;
 }
 
-/* The host in "host h1", "rank 3", "device h1/0"; *ret_len its length. */
+/* The host in "host h1", "rank 3", "device h1/gpu0"; *ret_len its length. */
 static const char *host_in(const struct trial *t, const char *name, double at,
 			   size_t *ret_len)
 {

@@ -120,8 +120,48 @@ static void add_device(struct incident *i, json_t *event)
 	json_decref(name);
 }
 
+/* Did rank @slot run on that device when the fault took effect? */
+static bool ran_on(const struct trial *t, int slot, const char *device,
+		   double at)
+{
+	const struct life *now = NULL;
+	char name[160];
+	size_t k;
+
+	for (k = 0; k < t->slot[slot].life.n; k++) {
+		const struct life *l = &t->slot[slot].life.v[k];
+
+		if (l->begins && l->t <= at)
+			now = l;
+	}
+	if (!now || !now->host || now->device < 0)
+		return false;
+	snprintf(name, sizeof(name), "device %s/gpu%d", now->host, now->device);
+	return strcmp(name, device) == 0;
+}
+
+/* Who blames a rank that runs on the device that was hit is right, too. */
+static void add_ranks(const struct trial *t, struct incident *i)
+{
+	double at = i->at[AT_EFFECTIVE].t;
+	json_t *target, *name;
+	size_t k;
+	int s;
+
+	json_array_foreach(i->targets, k, target)
+		for (s = 0; s < t->n; s++) {
+			if (!ran_on(t, s, json_string_value(target), at))
+				continue;
+			name = json_sprintf("rank %d", s);
+			if (name && !drill_is_right(i, json_string_value(name)))
+				json_array_append(i->devices, name);
+			json_decref(name);
+		}
+}
+
 /* A fault that hits several takes effect on each, and each event names one. */
-static void add_targets(struct incident *i, json_t *event)
+static void add_targets(const struct trial *t, struct incident *i,
+			json_t *event)
 {
 	json_t *target = json_object_get(event, "target"), *v;
 	size_t k;
@@ -130,6 +170,7 @@ static void add_targets(struct incident *i, json_t *event)
 	json_array_foreach(target, k, v)
 		add_name(i, v);
 	add_device(i, event);
+	add_ranks(t, i);
 }
 
 static int open_incident(struct trial *t, const struct mark *m, int earlier)
@@ -148,8 +189,8 @@ static int open_incident(struct trial *t, const struct mark *m, int earlier)
 	i->targets = json_array();
 	i->devices = json_array();
 	find_request(t, i, earlier < 0 ? NULL : &t->incident.v[earlier]);
-	add_targets(i, i->request);
-	add_targets(i, m->event);
+	add_targets(t, i, i->request);
+	add_targets(t, i, m->event);
 	effect = VEC_PUSH(&i->effects);
 	if (!effect)
 		return -ENOMEM;
@@ -169,7 +210,7 @@ static int take_effect(struct trial *t, const struct mark *m,
 		if (r)
 			return r;
 		if (!(t->incident.v[old].at[AT_STEADY].t <= m->t)) {
-			add_targets(&t->incident.v[old], m->event);
+			add_targets(t, &t->incident.v[old], m->event);
 			effect = VEC_PUSH(&t->incident.v[old].effects);
 			if (effect)
 				*effect = m->t;

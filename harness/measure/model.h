@@ -98,6 +98,7 @@ struct life {
 	double t, u;
 	bool begins;
 	const char *host;
+	int device; /* of that host; -1: unknown */
 };
 
 struct slot {
@@ -203,7 +204,8 @@ struct incident {
 	const char *fault;
 	json_t *request; /* its fault.requested event, NULL when there is none */
 	json_t *targets; /* names, without doubles; ours */
-	json_t *devices; /* "device h1/gpu0": those that it broke; ours */
+	json_t *devices; /* "device h1/gpu0": those that it broke, and the
+			    ranks on one that it was aimed at; ours */
 	struct when at[NINSTANTS];
 	VEC(double) effects;
 	int stop_gen;	   /* the closing it caused first, -1: none */

@@ -79,12 +79,16 @@ static int on_attempt_end(struct reader *r, int arg, struct drill_err *err)
 static int on_life(struct reader *r, int begins, struct drill_err *err)
 {
 	struct life l = {.t = r->at, .begins = begins};
+	int64_t device = -1;
 	int slot, e = get_slot(r, true, &slot, err);
 
 	if (!e)
 		e = field_string(&r->e, "host", false, &l.host, err);
 	if (!e)
 		e = field_number(&r->e, "u_s", false, FIELD_TIME_MAX, &l.u, err);
+	if (!e)
+		e = field_count(&r->e, "device", false, 0, 1023, &device, err);
+	l.device = (int)device;
 	return e ? e : job_life(&r->job, &l, slot, err);
 }
 

@@ -163,33 +163,6 @@ START_TEST(a_later_word_about_an_open_incident_is_no_false_alarm)
 }
 END_TEST
 
-/* A rank was the target, its device what broke: either name is right, another
- * device of the host is near and wrong. */
-START_TEST(who_blames_the_device_of_the_target_is_right)
-{
-	static const char *const said[] = {"{\"blame\":\"device h1/gpu0\"}",
-					   "{\"blame\":\"device h1/gpu1\"}"};
-	json_t *got, *e;
-	size_t k;
-
-	load("01-restart");
-	json_array_foreach(events, k, e)
-		if (!strcmp(json_string_value(json_object_get(e, "kind")),
-			    "fault.effective")) {
-			json_object_set_new(e, "device", json_integer(0));
-			json_object_set_new(e, "host", json_string("h1"));
-		}
-	drop("blamed");
-	add(118.9, "blamed", said[_i]);
-	got = measure_all();
-	ck_assert(json_is_true(at(got, "incidents.0.blame_correct")) ==
-		  (_i == 0));
-	ck_assert_str_eq(TEXT("incidents.0.blame_level"),
-			 _i == 0 ? "device" : "other");
-	json_decref(got);
-}
-END_TEST
-
 START_TEST(a_detection_before_its_fault_by_name_is_inconclusive)
 {
 	json_t *got;
@@ -605,8 +578,6 @@ int main(void)
 	tcase_add_test(tc, a_released_slot_is_queued_and_not_in_the_ledger);
 	tcase_add_test(tc, an_alarm_with_no_fault_in_force_is_false);
 	tcase_add_test(tc, a_later_word_about_an_open_incident_is_no_false_alarm);
-	tcase_add_loop_test(tc, who_blames_the_device_of_the_target_is_right, 0,
-			    2);
 	tcase_add_test(tc, a_detection_before_its_fault_by_name_is_inconclusive);
 	tcase_add_test(tc, what_clocks_cannot_order_is_undecidable);
 	tcase_add_test(tc, on_one_host_only_the_drift_of_its_clock_counts);

@@ -29,6 +29,7 @@ enum {
 	VOLATILE = 0,
 	FIELD_RECOVERY = 230,
 	EVENT_XID = 8,
+	RECOVERY_CHANGED = 154,
 	/* Reasons that hold clocks down though there is work: hardware, heat
 	 * and power brake; a power cap is normal. */
 	HELD_DOWN = 0x8 | 0x20 | 0x40 | 0x80,
@@ -368,9 +369,14 @@ int starter_nvml_wait(const struct starter_nvml_ear *ear, int ms)
 		return false;
 	memset(&e, 0, sizeof(e));
 	rc = nvml.wait(nvml.events, &e, (unsigned int)ms);
-	for (i = 0; rc == OK && e.type == EVENT_XID && i < nvml.n; i++)
-		if (nvml.device[i].ref == e.device && e.data > 0 &&
-		    e.data <= 1023)
+	nvml.ear = ear;
+	for (i = 0; rc == OK && e.type == EVENT_XID && i < nvml.n; i++) {
+		if (nvml.device[i].ref != e.device || e.data > 1023)
+			continue;
+		if (e.data == RECOVERY_CHANGED) /* to what, it does not say */
+			look_at_recovery(i);
+		else if (e.data > 0)
 			ear->xid(i, (int)e.data);
+	}
 	return rc == OK || rc == TIMED_OUT;
 }
