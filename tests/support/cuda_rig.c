@@ -123,28 +123,39 @@ void rig_begin(int devices)
 	rig_start_program();
 }
 
-static CUresult launch(CUfunction fn, CUstream s, uint32_t by)
+static CUresult launch(CUfunction fn, CUstream s, CUdeviceptr x, CUdeviceptr y,
+		       uint32_t by)
 {
-	struct args a = { (uint32_t *)(uintptr_t)rig.x,
-			  (uint32_t *)(uintptr_t)rig.y, by, RIG_N };
+	struct args a = { (uint32_t *)(uintptr_t)x, (uint32_t *)(uintptr_t)y,
+			  by, RIG_N };
 	void *params[] = { &a };
 
 	return cuLaunchKernel(fn, 1, 1, 1, 1, 1, 1, 0, s, params, NULL);
 }
 
+CUresult rig_add_to(CUstream s, CUdeviceptr x, uint32_t by)
+{
+	return launch(rig.add, s, x, 0, by);
+}
+
+CUresult rig_mul_to(CUstream s, CUdeviceptr y, CUdeviceptr x)
+{
+	return launch(rig.mul, s, x, y, 0);
+}
+
 CUresult rig_add(CUstream s, uint32_t by)
 {
-	return launch(rig.add, s, by);
+	return launch(rig.add, s, rig.x, rig.y, by);
 }
 
 CUresult rig_mul(CUstream s)
 {
-	return launch(rig.mul, s, 0);
+	return launch(rig.mul, s, rig.x, rig.y, 0);
 }
 
 CUresult rig_slow(CUstream s)
 {
-	return launch(rig.slow, s, 0);
+	return launch(rig.slow, s, rig.x, rig.y, 0);
 }
 
 static struct drill_device_armed armed_of(const struct drill_device_fault *f)

@@ -46,6 +46,9 @@ void rig_start_program(void);
 CUresult rig_add(CUstream s, uint32_t by);
 CUresult rig_mul(CUstream s);
 CUresult rig_slow(CUstream s);
+/* On memory of the caller's: streams that run at once must not share any. */
+CUresult rig_add_to(CUstream s, CUdeviceptr x, uint32_t by);
+CUresult rig_mul_to(CUstream s, CUdeviceptr y, CUdeviceptr x);
 
 /* Arms; what is 0 in device and rank means any. */
 struct drill_device_fault *rig_arm(const struct drill_device_fault *order);

@@ -622,15 +622,17 @@ static atomic_int errors, successes;
 
 static void *hammer(void *arg)
 {
+	CUdeviceptr x;
 	CUstream s;
 	int i;
 
 	(void)arg;
 	cuCtxSetCurrent(rig.ctx);
-	if (cuStreamCreate(&s, CU_STREAM_NON_BLOCKING))
+	if (cuStreamCreate(&s, CU_STREAM_NON_BLOCKING) ||
+	    cuMemAlloc_v2(&x, sizeof(rig.host)))
 		return NULL;
 	for (i = 0; i < 40; i++) {
-		if (rig_add(s, 1) || cuStreamQuery(s) == ECC ||
+		if (rig_add_to(s, x, 1) || cuStreamQuery(s) == ECC ||
 		    cuStreamSynchronize(s))
 			errors++;
 		else
