@@ -53,6 +53,13 @@ truth "every rank began with a pid as seen from outside" "$dir/events.jsonl" \
 	'r.filter(e => e.kind === "rank.begin").length >= 4 &&
 	r.filter(e => e.kind === "rank.begin").every(e => e.pid > 1)'
 
+truth "every process of the job told its calls and bytes" "$run" \
+	'r.trials.every(t => t.hooks.mpi.length >= 4 && t.hooks.mpi.every(p =>
+	p.calls.some(c => c.word === "allreduce" && c.calls > 0 && c.bytes > 0)))'
+truth "at a detection it was told who waits since when" "$run" \
+	'r.trials.filter(t => t.role === "fault").every(t => t.hooks.waits.length > 0 &&
+	t.hooks.waits.every(h => h.at.startsWith("detected by ")))'
+
 # The report is a view of the events: made again, it says the same.
 cp -r "$dir" "$WORK/again" && rm -f "$WORK/again/report.html"
 "$FD" report --html "$WORK/again" >"$WORK/again.text" 2>&1

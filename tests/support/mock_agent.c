@@ -377,6 +377,39 @@ static json_t *hooks(int host)
 	return list;
 }
 
+static json_t *proxies(int host)
+{
+	json_t *list = json_array();
+	int r;
+
+	for (r = 0; r < mock.ranks && host == 0; r++)
+		if (r != 1 || !drill_mock.no_proxy)
+			json_array_append_new(
+				list,
+				json_pack("{s:i s:i s:i s:b s:i s:i s:i s:i}",
+					  "rank", r, "attempt", 1, "pid", 7,
+					  "cuda", 1, "linked", 40, "remapped",
+					  0, "passed", 0, "bypassed",
+					  r == 2 && drill_mock.bypass));
+	return list;
+}
+
+/* As if rank 3 kept the others waiting. */
+static json_t *waits(json_t *why)
+{
+	json_t *list = json_array();
+	int r;
+
+	for (r = 0; r < mock.ranks; r++)
+		json_array_append_new(
+			list, json_pack("{s:i s:i s:i s:f s:f}", "rank", r,
+					"attempt", 1, "collective", 40 - (r == 3),
+					"silent_s", r == 3 ? 1.0 : 0.0,
+					"collective_s", 1.0));
+	return json_pack("{s:s s:s s:O s:o}", "kind", "evidence", "of",
+			 "waits", "at", why, "waits", list);
+}
+
 int mock_agent_send(struct drill_lab *lab, int host, json_t *msg,
 		    struct drill_err *err)
 {
@@ -398,9 +431,13 @@ int mock_agent_send(struct drill_lab *lab, int host, json_t *msg,
 	else if (strcmp(kind, "event") == 0 && host == 0)
 		saw_event(json_object_get(msg, "event"));
 	else if (strcmp(kind, "trial.end") == 0)
-		say(host, json_pack("{s:s s:O s:[] s:o}", "kind", "ended",
+		say(host, json_pack("{s:s s:O s:[] s:o s:o}", "kind", "ended",
 				    "trial", json_object_get(msg, "trial"),
-				    "dirty", "hooks", hooks(host)));
+				    "dirty", "hooks", hooks(host), "proxies",
+				    proxies(host)));
+	else if (strcmp(kind, "look") == 0 && host == 0)
+		say(host, json_pack("{s:s s:o}", "kind", "event", "event",
+				    waits(json_object_get(msg, "at"))));
 	return 0;
 }
 

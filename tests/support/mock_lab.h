@@ -16,6 +16,8 @@ struct drill_mock {
 	bool never_fires;	/* agents ignore triggers */
 	bool revert_fails;	/* reverts end dirty */
 	bool no_hook;		/* ranks say no hello */
+	bool no_proxy;		/* rank 1 does not load the CUDA proxy */
+	bool bypass;		/* rank 2 loads a driver beside it */
 	bool no_detection;	/* nobody notices */
 	bool dies_again;	/* each attempt dies at the same step */
 	bool probe_says_no;
