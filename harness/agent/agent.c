@@ -10,6 +10,7 @@
 #include "snapshot.h"
 
 #include "harness/core/clock.h"
+#include "harness/core/jsonx.h"
 #include "harness/core/outcome.h"
 #include "harness/core/proto.h"
 
@@ -32,13 +33,6 @@ static int64_t boot_now(void)
 	const struct drill_clock *c = drill_clock_system();
 
 	return c->boot_ns(c->ctx);
-}
-
-static const char *text(const json_t *msg, const char *field)
-{
-	const char *s = json_string_value(json_object_get(msg, field));
-
-	return s ? s : "";
 }
 
 static int64_t number(const json_t *msg, const char *field)
@@ -167,10 +161,12 @@ static void heal_first(struct agent *a)
 
 	if (drill_heal(a->state, false, &found, &err) < 0) {
 		bad = json_array();
-		json_array_foreach(found, i, r)
-			if (!strcmp(text(r, "state"), "dirty") ||
-			    !strcmp(text(r, "state"), "torn"))
+		json_array_foreach(found, i, r) {
+			const char *state = drill_json_text(r, "state");
+
+			if (!strcmp(state, "dirty") || !strcmp(state, "torn"))
 				json_array_append(bad, r);
+		}
 		agent_send(a, json_pack("{s:s,s:o,s:s}", "kind", "dirty",
 					"records", bad, "reason", err.msg));
 	}
@@ -203,16 +199,19 @@ static int on_welcome(struct agent *a, json_t *msg, struct drill_err *err)
 	pid_t pid = number(msg, "netns_pid");
 	int rc = 0;
 
-	if (strcmp(text(msg, "build"), drill_build_id()))
-		return drill_err_set(err, -EPROTO, who,
-				     "the controller is build %.40s, this agent "
-				     "is %s: copy the agent of the same build",
-				     text(msg, "build"), drill_build_id());
-	snprintf(a->run, sizeof(a->run), "%s", text(msg, "run"));
-	snprintf(a->host, sizeof(a->host), "%s", text(msg, "host"));
-	snprintf(a->cgroup, sizeof(a->cgroup), "%s", text(msg, "cgroup"));
-	snprintf(a->mark, sizeof(a->mark), "%s", text(msg, "mark"));
-	drill_state_dir(text(msg, "state"), a->state, sizeof(a->state));
+	if (strcmp(drill_json_text(msg, "build"), drill_build_id()))
+		return drill_err_set(
+			err, -EPROTO, who,
+			"the controller is build %.40s, this agent "
+			"is %s: copy the agent of the same build",
+			drill_json_text(msg, "build"), drill_build_id());
+	snprintf(a->run, sizeof(a->run), "%s", drill_json_text(msg, "run"));
+	snprintf(a->host, sizeof(a->host), "%s", drill_json_text(msg, "host"));
+	snprintf(a->cgroup, sizeof(a->cgroup), "%s",
+		 drill_json_text(msg, "cgroup"));
+	snprintf(a->mark, sizeof(a->mark), "%s", drill_json_text(msg, "mark"));
+	drill_state_dir(drill_json_text(msg, "state"), a->state,
+			sizeof(a->state));
 	if (number(msg, "lease_ns") > 0)
 		a->lease_ns = number(msg, "lease_ns");
 	if (number(msg, "renew_ns") > 0)
@@ -220,7 +219,7 @@ static int on_welcome(struct agent *a, json_t *msg, struct drill_err *err)
 	if (pid > 0)
 		rc = enter_host(pid, err);
 	if (rc == 0)
-		rc = take_lock(a, text(msg, "lab"), err);
+		rc = take_lock(a, drill_json_text(msg, "lab"), err);
 	if (rc < 0)
 		return rc;
 	heal_first(a);
@@ -254,9 +253,10 @@ static int on_probe(struct agent *a, json_t *msg, struct drill_err *err)
 		rc = drill_fault_read(v, &f, &no);
 		if (rc == 0)
 			rc = fault_probe(a, &f, &no);
-		agent_send(a, json_pack("{s:s,s:s,s:b,s:s}", "kind", "probed",
-					"fault", text(v, "name"), "ok", rc == 0,
-					"reason", rc == 0 ? "" : no.msg));
+		agent_send(a,
+			   json_pack("{s:s,s:s,s:b,s:s}", "kind", "probed",
+				     "fault", drill_json_text(v, "name"), "ok",
+				     rc == 0, "reason", rc == 0 ? "" : no.msg));
 		drill_fault_done(&f);
 	}
 	return 0;
@@ -304,7 +304,7 @@ static int on_event(struct agent *a, json_t *msg, struct drill_err *err)
 
 	if (!json_is_object(event))
 		return drill_err_set(err, -EPROTO, who, "an event that is none");
-	if (!strcmp(text(event, "kind"), "attempt.begin"))
+	if (!strcmp(drill_json_text(event, "kind"), "attempt.begin"))
 		on_placed(a, event, err);
 	fire_event(a, event);
 	return 0;
@@ -313,7 +313,7 @@ static int on_event(struct agent *a, json_t *msg, struct drill_err *err)
 static int on_fire(struct agent *a, json_t *msg, struct drill_err *err)
 {
 	(void)err;
-	fire_manual(a, text(msg, "fault"));
+	fire_manual(a, drill_json_text(msg, "fault"));
 	return 0;
 }
 
@@ -327,7 +327,7 @@ static int on_spent(struct agent *a, json_t *msg, struct drill_err *err)
 static int on_revert(struct agent *a, json_t *msg, struct drill_err *err)
 {
 	(void)err;
-	fault_revert(a, text(msg, "fault"));
+	fault_revert(a, drill_json_text(msg, "fault"));
 	return 0;
 }
 
@@ -335,18 +335,19 @@ static int on_revert(struct agent *a, json_t *msg, struct drill_err *err)
  * is in force. Other hosts' are not ours. */
 static int on_device(struct agent *a, json_t *msg, struct drill_err *err)
 {
-	const char *name = text(msg, "device");
+	const char *name = drill_json_text(msg, "device");
+	const char *how = drill_json_text(msg, "how");
 	size_t n = strlen(a->host);
 	int device;
 
 	for (device = 0; device < DRILL_DEVICES; device++)
-		if (devices_have(a, text(msg, "fault"), device) &&
-		    devices_renew(a, text(msg, "how"), device, err) < 0)
+		if (devices_have(a, drill_json_text(msg, "fault"), device) &&
+		    devices_renew(a, how, device, err) < 0)
 			return -ENXIO;
 	if (strncmp(name, a->host, n) ||
 	    sscanf(name + n, "/gpu%d", &device) != 1)
 		return 0;
-	return devices_renew(a, text(msg, "how"), device, err);
+	return devices_renew(a, how, device, err);
 }
 
 static int on_snapshot(struct agent *a, json_t *msg, struct drill_err *err)
@@ -359,8 +360,8 @@ static int on_snapshot(struct agent *a, json_t *msg, struct drill_err *err)
 				  devices_worn(a));
 	if (rc == 0)
 		agent_send(a, json_pack("{s:s,s:s,s:o}", "kind", "snapshot",
-					"when", text(msg, "when"), "entries",
-					entries));
+					"when", drill_json_text(msg, "when"),
+					"entries", entries));
 	return rc;
 }
 
@@ -386,7 +387,7 @@ static json_t *dirty_records(struct agent *a)
 static int on_look(struct agent *a, json_t *msg, struct drill_err *err)
 {
 	(void)err;
-	evidence_waits(a, text(msg, "at"));
+	evidence_waits(a, drill_json_text(msg, "at"));
 	return 0;
 }
 
@@ -429,7 +430,7 @@ static const struct {
 static int on_message(void *ctx, json_t *msg, struct drill_err *err)
 {
 	struct agent *a = ctx;
-	const char *kind = text(msg, "kind");
+	const char *kind = drill_json_text(msg, "kind");
 	unsigned int i;
 
 	a->heard_ns = boot_now();

@@ -5,6 +5,8 @@
 
 #include "process.h"
 
+#include "harness/core/jsonx.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,13 +25,6 @@ static const char *const state_names[] = {
 	[DRILL_RECORD_CLOSED] = "closed", [DRILL_RECORD_DIRTY] = "dirty",
 	[DRILL_RECORD_TORN] = "torn",
 };
-
-static const char *text(const json_t *doc, const char *key)
-{
-	const char *s = json_string_value(json_object_get(doc, key));
-
-	return s ? s : "";
-}
 
 static int64_t number(const json_t *doc, const char *key)
 {
@@ -114,8 +109,9 @@ void drill_record_decode(const char slot[DRILL_SLOT_BYTES],
 		ret->doc = NULL;
 		return;
 	}
-	ret->state = state_find(text(ret->doc, "state"));
-	snprintf(ret->mark, sizeof(ret->mark), "%s", text(ret->doc, "mark"));
+	ret->state = state_find(drill_json_text(ret->doc, "state"));
+	snprintf(ret->mark, sizeof(ret->mark), "%s",
+		 drill_json_text(ret->doc, "mark"));
 }
 
 void drill_record_free(struct drill_record *r)
@@ -196,9 +192,9 @@ void drill_record_info(const struct drill_record *r,
 		       struct drill_record_info *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	ret->kind = text(r->doc, "kind");
-	ret->fault = text(r->doc, "fault");
-	ret->target = text(r->doc, "target");
+	ret->kind = drill_json_text(r->doc, "kind");
+	ret->fault = drill_json_text(r->doc, "fault");
+	ret->target = drill_json_text(r->doc, "target");
 	ret->survives = number(r->doc, "survives");
 	ret->deadline_boot_ns = number(r->doc, "deadline_ns");
 	ret->keep = json_is_true(json_object_get(r->doc, "keep"));
@@ -206,7 +202,7 @@ void drill_record_info(const struct drill_record *r,
 	ret->process.start = number(r->doc, "start");
 	ret->process.pidfd = -1;
 	snprintf(ret->process.boot_id, sizeof(ret->process.boot_id), "%s",
-		 text(r->doc, "boot_id"));
+		 drill_json_text(r->doc, "boot_id"));
 }
 
 enum drill_record_state drill_record_state(const struct drill_record *r)
@@ -218,7 +214,7 @@ const char *drill_record_reason(const struct drill_record *r)
 {
 	return r->state == DRILL_RECORD_TORN
 		       ? "damaged on disk: what it held is unknown"
-		       : text(r->doc, "reason");
+		       : drill_json_text(r->doc, "reason");
 }
 
 const char *drill_record_id(const struct drill_record *r)
@@ -233,7 +229,7 @@ const char *drill_record_mark(const struct drill_record *r)
 
 bool drill_record_this_boot(const struct drill_record *r)
 {
-	return !strcmp(text(r->doc, "boot_id"), drill_boot_id());
+	return !strcmp(drill_json_text(r->doc, "boot_id"), drill_boot_id());
 }
 
 int drill_record_fd(const struct drill_record *r, const char *name)

@@ -3,6 +3,8 @@
  */
 #include "trigger.h"
 
+#include "harness/core/jsonx.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,13 +114,6 @@ bool drill_trigger_step(const struct drill_trigger *t, int64_t step,
 	return drill_trigger_next_step(t, step - 1, attempt) == step;
 }
 
-static const char *text(const json_t *event, const char *field)
-{
-	const char *s = json_string_value(json_object_get(event, field));
-
-	return s ? s : "";
-}
-
 /* Instants that are not an event kind of their own, by the event that starts
  * them. What needs all ranks (resumed, caught_up, steady) is the controller's
  * to see; it sends `fire`. */
@@ -144,7 +139,8 @@ static bool is_instant(const char *instant, const char *kind)
 static bool is_after(struct drill_trigger *t, const json_t *event)
 {
 	const char *dot = strrchr(t->at->of, '.');
-	const char *kind = text(event, "kind"), *fault = text(event, "fault");
+	const char *kind = drill_json_text(event, "kind"),
+		   *fault = drill_json_text(event, "fault");
 	size_t n = dot - t->at->of;
 	bool same = strlen(fault) == n && !strncmp(fault, t->at->of, n);
 
@@ -163,7 +159,7 @@ bool drill_trigger_event(struct drill_trigger *t, const json_t *event,
 	*ret_delay_ns = 0;
 	switch (at->on) {
 	case DRILL_ON_EVENT:
-		if (strcmp(text(event, "kind"), at->kind))
+		if (strcmp(drill_json_text(event, "kind"), at->kind))
 			return false;
 		if (t->seen_attempt != attempt)
 			t->seen = 0;
@@ -173,8 +169,9 @@ bool drill_trigger_event(struct drill_trigger *t, const json_t *event,
 		*ret_delay_ns = at->ns;
 		return is_after(t, event) && drill_trigger_may(t, 0, attempt);
 	case DRILL_ON_SAME:
-		return !strcmp(text(event, "kind"), "fault.issued") &&
-		       !strcmp(text(event, "fault"), at->of) &&
+		return !strcmp(drill_json_text(event, "kind"),
+			       "fault.issued") &&
+		       !strcmp(drill_json_text(event, "fault"), at->of) &&
 		       drill_trigger_may(t, 0, attempt);
 	default:
 		return false;

@@ -3,21 +3,16 @@
  */
 #include "exec_tell.h"
 
+#include "harness/core/jsonx.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
-
 static bool is_kind(json_t *event, const char *kind)
 {
-	return strcmp(text(event, "kind"), kind) == 0;
+	return strcmp(drill_json_text(event, "kind"), kind) == 0;
 }
 
 int drill_exec_count(json_t *events, const char *kind)
@@ -42,8 +37,8 @@ json_t *drill_exec_evidence(json_t *events)
 			v = json_object_get(e, "evidence");
 			json_array_append_new(
 				list, json_pack("{s:s s:O*}", "kind",
-						text(e, "kind"), "evidence",
-						v));
+						drill_json_text(e, "kind"),
+						"evidence", v));
 		}
 	return list;
 }

@@ -3,6 +3,7 @@
  */
 #include "load.h"
 
+#include "harness/core/jsonx.h"
 #include "harness/core/unit.h"
 
 #include <errno.h>
@@ -68,13 +69,6 @@ static void print_list(json_t *list)
 	}
 }
 
-static const char *get(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
-
 static void print_trigger(json_t *f)
 {
 	json_t *at = json_object_get(f, "at");
@@ -86,23 +80,24 @@ static void print_trigger(json_t *f)
 		print_list(json_object_get(at, "steps"));
 		if (json_object_get(at, "where"))
 			printf(", %s %s number %" JSON_INTEGER_FORMAT,
-			       get(at, "where"), get(at, "collective"),
+			       drill_json_text(at, "where"),
+			       drill_json_text(at, "collective"),
 			       json_integer_value(json_object_get(at, "nth")));
 		return;
 	}
-	on = get(at, "on");
+	on = drill_json_text(at, "on");
 	if (strcmp(on, "manual") == 0) {
-		if (!get(f, "after")[0])
+		if (!drill_json_text(f, "after")[0])
 			printf("when the story says so");
 		else
-			printf("after %s", get(f, "after"));
+			printf("after %s", drill_json_text(f, "after"));
 	} else if (strcmp(on, "time") == 0) {
 		printf("at %s", drill_unit_print(
 			json_integer_value(json_object_get(at, "ns")),
 			DRILL_UNIT_DURATION, time, sizeof(time)));
 	} else if (strcmp(on, "event") == 0) {
 		printf("at event %s number %" JSON_INTEGER_FORMAT,
-		       get(at, "kind"),
+		       drill_json_text(at, "kind"),
 		       json_integer_value(json_object_get(at, "nth")));
 	} else {
 		text = json_dumps(at, JSON_COMPACT);
@@ -115,20 +110,20 @@ static void print_fault(json_t *f)
 {
 	json_t *target = json_object_get(f, "target");
 
-	printf("  %-10s %s on %s ", get(f, "name"), get(f, "injector"),
-	       get(target, "kind"));
+	printf("  %-10s %s on %s ", drill_json_text(f, "name"),
+	       drill_json_text(f, "injector"), drill_json_text(target, "kind"));
 	print_list(json_object_get(target, "is"));
 	printf(" (host ");
 	print_list(json_object_get(target, "hosts"));
 	printf(")\n             ");
 	print_trigger(f);
-	printf("\n             risk %s, acts in the %s layer", get(f, "risk"),
-	       get(f, "fidelity"));
+	printf("\n             risk %s, acts in the %s layer",
+	       drill_json_text(f, "risk"), drill_json_text(f, "fidelity"));
 	if (json_array_size(json_object_get(f, "needs"))) {
 		printf(", needs ");
 		print_list(json_object_get(f, "needs"));
 	}
-	printf("\n             way back: %s\n", get(f, "way_back"));
+	printf("\n             way back: %s\n", drill_json_text(f, "way_back"));
 }
 
 static void print_plan(json_t *p, const struct drill_loaded *l,
@@ -139,12 +134,13 @@ static void print_plan(json_t *p, const struct drill_loaded *l,
 	char deadline[32];
 	size_t i;
 
-	printf("%s (%s)\n", get(p, "scenario"), get(p, "file"));
+	printf("%s (%s)\n", drill_json_text(p, "scenario"),
+	       drill_json_text(p, "file"));
 	printf("  lab        %s, %d hosts, %d spares, %d devices a host%s%s\n",
 	       lab->provider, lab->hosts, lab->spares, lab->devices,
 	       l->ops ? "" : "; cannot come up here: ", l->ops ? "" : l->why);
 	printf("  job        %s, %d ranks\n",
-	       get(l->spec.workload, "kind"),
+	       drill_json_text(l->spec.workload, "kind"),
 	       drill_workload_ranks(l->spec.workload));
 	json_array_foreach(json_object_get(p, "faults"), i, f)
 		print_fault(f);
@@ -165,10 +161,10 @@ static void print_plan(json_t *p, const struct drill_loaded *l,
 	printf("at most %.3g accelerator-hours\n",
 	       json_number_value(json_object_get(
 		       price, "accelerator_hours_at_most")));
-	printf("  risk       %s\n  seed       %" PRIu64 "\n", get(p, "risk"),
-	       l->seed);
-	if (get(p, "skip")[0])
-		printf("  skipped    %s\n", get(p, "skip"));
+	printf("  risk       %s\n  seed       %" PRIu64 "\n",
+	       drill_json_text(p, "risk"), l->seed);
+	if (drill_json_text(p, "skip")[0])
+		printf("  skipped    %s\n", drill_json_text(p, "skip"));
 }
 
 static enum drill_outcome plan_one(struct drill_cli *cli,

@@ -4,30 +4,28 @@
 #include "verbs.h"
 
 #include "harness/agent/heal.h"
+#include "harness/core/jsonx.h"
 #include "harness/lab/lab_record.h"
 #include "harness/lab/lab_sweep.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-static const char *get(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
-
 static void print_records(json_t *list)
 {
 	json_t *r;
 	size_t i;
 
-	json_array_foreach(list, i, r)
-		printf("%-9s %-18s %-24s %s%s%s\n", get(r, "state"),
-		       get(r, "kind"), get(r, "target"), get(r, "id"),
-		       get(r, "reason")[0] || get(r, "holder")[0] ? "  " : "",
-		       get(r, "holder")[0] ? get(r, "holder")
-					   : get(r, "reason"));
+	json_array_foreach(list, i, r) {
+		const char *more = drill_json_text(r, "holder");
+
+		if (!more[0])
+			more = drill_json_text(r, "reason");
+		printf("%-9s %-18s %-24s %s%s%s\n",
+		       drill_json_text(r, "state"), drill_json_text(r, "kind"),
+		       drill_json_text(r, "target"), drill_json_text(r, "id"),
+		       more[0] ? "  " : "", more);
+	}
 	if (json_array_size(list) == 0)
 		printf("nothing to heal\n");
 }

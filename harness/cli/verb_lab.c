@@ -3,6 +3,7 @@
  */
 #include "verbs.h"
 
+#include "harness/core/jsonx.h"
 #include "harness/lab/lab_admin.h"
 #include "harness/lab/spec.h"
 
@@ -46,22 +47,16 @@ static int read_spec(struct drill_cli *cli, struct drill_lab_spec *spec,
 	return rc;
 }
 
-static const char *get(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
-
 static void print_lab(json_t *lab)
 {
 	json_t *h;
 	size_t i;
 
-	printf("%s  %s  %s\n", get(lab, "name"), get(lab, "provider"),
-	       get(lab, "state"));
+	printf("%s  %s  %s\n", drill_json_text(lab, "name"),
+	       drill_json_text(lab, "provider"), drill_json_text(lab, "state"));
 	json_array_foreach(json_object_get(lab, "hosts"), i, h)
-		printf("  %-6s %s%s\n", get(h, "name"), get(h, "state"),
+		printf("  %-6s %s%s\n", drill_json_text(h, "name"),
+		       drill_json_text(h, "state"),
 		       json_is_true(json_object_get(h, "spare")) ? "  spare"
 								 : "");
 }

@@ -72,3 +72,10 @@ const char *drill_json_type(const json_t *value)
 
 	return value ? names[json_typeof(value)] : "nothing";
 }
+
+const char *drill_json_text(const json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}

@@ -22,6 +22,10 @@ json_t *drill_json_object(const char *text, size_t n, const char *who,
 int drill_json_depth(const char *text, size_t n, const char *who,
 		     struct drill_err *err);
 
+/* The text of member @key, "" where there is none. Borrowed from @obj, which
+ * may be NULL. */
+const char *drill_json_text(const json_t *obj, const char *key);
+
 /* "a string", "an integer", ...: for messages. Borrowed, lives for ever. */
 const char *drill_json_type(const json_t *value);
 

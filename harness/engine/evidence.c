@@ -9,6 +9,8 @@
  */
 #include "drill_impl.h"
 
+#include "harness/core/jsonx.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,13 +18,6 @@
 /* One look for all that is noticed together, and an end to them. */
 #define APART_NS (250 * DRILL_MS)
 #define LOOKS 8
-
-static const char *text(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 void drill_evidence_look(struct drill_trial *t, json_t *event)
 {
@@ -33,9 +28,10 @@ void drill_evidence_look(struct drill_trial *t, json_t *event)
 		return;
 	t->looks++;
 	t->looked_ns = now;
-	drill_hosts_send(t->d, json_pack("{s:s s:o}", "kind", "look", "at",
-					 json_sprintf("detected by %s",
-						      text(event, "by"))));
+	drill_hosts_send(t->d,
+			 json_pack("{s:s s:o}", "kind", "look", "at",
+				   json_sprintf("detected by %s",
+						drill_json_text(event, "by"))));
 }
 
 /* ---- the agents' last word ---- */
@@ -78,7 +74,7 @@ static void take_hook(struct drill *d, int host, json_t *process)
 {
 	int r = rank_of(d, process);
 
-	keep_transports(d, text(process, "transport"));
+	keep_transports(d, drill_json_text(process, "transport"));
 	if (!d->trial || r < 0)
 		return;
 	d->trial->hello[r] = true;
@@ -157,14 +153,15 @@ void drill_evidence_put(json_t *trial, json_t *events)
 	size_t i;
 
 	json_array_foreach(events, i, e) {
-		if (strcmp(text(e, "kind"), "evidence") != 0 ||
+		if (strcmp(drill_json_text(e, "kind"), "evidence") != 0 ||
 		    !json_equal(json_object_get(e, "trial"),
 				json_object_get(trial, "trial")))
 			continue;
-		list = json_object_get(hooks, text(e, "of"));
+		list = json_object_get(hooks, drill_json_text(e, "of"));
 		if (!list) {
 			list = json_array();
-			json_object_set_new(hooks, text(e, "of"), list);
+			json_object_set_new(hooks, drill_json_text(e, "of"),
+					    list);
 		}
 		json_array_append_new(list, without_frame(e));
 	}

@@ -4,6 +4,7 @@
 #include "drill_impl.h"
 
 #include "harness/agent/lease.h"
+#include "harness/core/jsonx.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,16 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *text(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
-
 static bool is_kind(json_t *msg, const char *kind)
 {
-	return strcmp(text(msg, "kind"), kind) == 0;
+	return strcmp(drill_json_text(msg, "kind"), kind) == 0;
 }
 
 static void send_one(struct drill *d, int host, json_t *msg)
@@ -51,28 +45,29 @@ static void on_probed(struct drill *d, int host, json_t *msg)
 		return;
 	json_array_append_new(d->skips,
 			      json_pack("{s:s s:s s:s}", "needs",
-					text(msg, "reason"), "host",
+					drill_json_text(msg, "reason"), "host",
 					d->lab.hosts[host].name, "what",
-					text(msg, "fault")));
+					drill_json_text(msg, "fault")));
 }
 
 static void on_reverted(struct drill *d, int host, json_t *msg)
 {
-	int i = drill_fault_index(d, text(msg, "fault"));
+	int i = drill_fault_index(d, drill_json_text(msg, "fault"));
 	struct drill_fault_state *f;
 
 	if (!d->trial || i < 0)
 		return;
 	f = &d->trial->faults[i];
 	snprintf(f->last_state, sizeof(f->last_state), "%s",
-		 text(msg, "state"));
+		 drill_json_text(msg, "state"));
 	f->irreversible |= strcmp(f->last_state, "irreversible") == 0;
 	if (strcmp(f->last_state, "dirty") == 0 && !f->dirty) {
 		f->dirty = true;
 		drill_trial_find(d->trial, DRILL_DIRTY,
 				 "'%s' could not be reverted on host %s: %s",
-				 text(msg, "fault"), d->lab.hosts[host].name,
-				 text(msg, "reason"));
+				 drill_json_text(msg, "fault"),
+				 d->lab.hosts[host].name,
+				 drill_json_text(msg, "reason"));
 	}
 }
 
@@ -94,15 +89,18 @@ static void on_failed(struct drill *d, int host, json_t *msg)
 	if (d->trial)
 		drill_trial_find(d->trial, DRILL_INCONCLUSIVE,
 				 "'%s' could not be put in force on host %s: "
-				 "%s", text(msg, "fault"),
-				 d->lab.hosts[host].name, text(msg, "reason"));
+				 "%s",
+				 drill_json_text(msg, "fault"),
+				 d->lab.hosts[host].name,
+				 drill_json_text(msg, "reason"));
 }
 
 static void on_snapshot(struct drill *d, int host, json_t *msg)
 {
 	struct drill_host_state *h = &d->hosts[host];
-	json_t **slot = strcmp(text(msg, "when"), "before") == 0 ? &h->before
-								 : &h->after;
+	json_t **slot = strcmp(drill_json_text(msg, "when"), "before") == 0
+				? &h->before
+				: &h->after;
 
 	json_decref(*slot);
 	*slot = json_incref(json_object_get(msg, "entries"));
@@ -139,11 +137,12 @@ static void on_error(struct drill *d, int host, json_t *msg)
 
 	if (d->trial) {
 		drill_trial_find(d->trial, DRILL_ERROR, "agent of %s: %s",
-				 d->lab.hosts[host].name, text(msg, "reason"));
+				 d->lab.hosts[host].name,
+				 drill_json_text(msg, "reason"));
 		return;
 	}
 	drill_err_set(&err, -EIO, "agent", "%s: %s", d->lab.hosts[host].name,
-		      text(msg, "reason"));
+		      drill_json_text(msg, "reason"));
 	drill_give_up(d, &err);
 }
 
@@ -175,7 +174,7 @@ void drill_on_agent(void *ctx, int host, json_t *msg)
 		on_dirty(d, host, json_object_get(msg, "dirty"));
 	} else if (is_kind(msg, "dirty")) {
 		json_t *list = json_object_get(msg, "records");
-		json_t *why = json_pack("[s]", text(msg, "reason"));
+		json_t *why = json_pack("[s]", drill_json_text(msg, "reason"));
 
 		on_dirty(d, host, json_array_size(list) ? list : why);
 		json_decref(why);

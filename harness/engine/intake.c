@@ -6,15 +6,10 @@
  */
 #include "drill_impl.h"
 
+#include "harness/core/jsonx.h"
+
 #include <errno.h>
 #include <string.h>
-
-static const char *text(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 static void set_default(json_t *event, const char *key, json_t *value)
 {
@@ -79,12 +74,12 @@ static bool somebody_waits(struct drill *d, const char *kind)
 
 	for (i = 0; i < d->plan.n; i++) {
 		json_t *at = json_object_get(d->plan.faults[i].fault, "at");
-		const char *on = text(at, "on");
+		const char *on = drill_json_text(at, "on");
 
 		if (strcmp(on, "same") == 0 || strcmp(on, "after") == 0)
 			return is_for_others(kind);
 		if (strcmp(on, "event") == 0 &&
-		    strcmp(text(at, "kind"), kind) == 0)
+		    strcmp(drill_json_text(at, "kind"), kind) == 0)
 			return true;
 	}
 	return false;
@@ -96,7 +91,7 @@ static void forward(struct drill *d, int from, json_t *event)
 	int i;
 
 	if (!d->trial || d->trial->role == DRILL_BASELINE ||
-	    !somebody_waits(d, text(event, "kind")))
+	    !somebody_waits(d, drill_json_text(event, "kind")))
 		return;
 	msg = json_pack("{s:s s:O}", "kind", "event", "event", event);
 	for (i = 0; i < d->lab.n_hosts; i++)
@@ -122,9 +117,9 @@ static void take(struct drill *d, int host, json_t *event)
 	place(d, host, event);
 	if (drill_event_check(event, &err) < 0) {
 		if (d->trial)
-			drill_trial_find(d->trial, DRILL_ERROR,
-					 "bad event from %s: %s",
-					 text(event, "source"), err.msg);
+			drill_trial_find(
+				d->trial, DRILL_ERROR, "bad event from %s: %s",
+				drill_json_text(event, "source"), err.msg);
 		return;
 	}
 	keep(d, event);
@@ -150,7 +145,7 @@ void drill_note(struct drill *d, json_t *event)
 void drill_on_job(void *ctx, const char *job, json_t *event)
 {
 	struct drill *d = ctx;
-	const char *kind = text(event, "kind");
+	const char *kind = drill_json_text(event, "kind");
 	json_t *msg;
 
 	(void)job;
@@ -164,7 +159,7 @@ void drill_on_job(void *ctx, const char *job, json_t *event)
 	} else if (strcmp(kind, "error") == 0) {
 		if (d->trial)
 			drill_trial_find(d->trial, DRILL_ERROR, "launcher: %s",
-					 text(event, "reason"));
+					 drill_json_text(event, "reason"));
 	} else {
 		event = json_deep_copy(event);
 		set_default(event, "source", json_string("launcher"));

@@ -3,6 +3,7 @@
  */
 #include "drill_impl.h"
 
+#include "harness/core/jsonx.h"
 #include "harness/measure/measure.h"
 #include "harness/measure/stats.h"
 
@@ -19,16 +20,9 @@ struct judge {
 	json_t *baseline; /* a measured trial of that role, or NULL */
 };
 
-static const char *text(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
-
 static bool has_role(json_t *trial, const char *role)
 {
-	return strcmp(text(trial, "role"), role) == 0;
+	return strcmp(drill_json_text(trial, "role"), role) == 0;
 }
 
 static double timeout_s(void *ctx, const char *name)
@@ -106,7 +100,7 @@ static enum drill_verdict judge_fault(const struct judge *j,
 	size_t i;
 
 	json_array_foreach(json_object_get(trial, "incidents"), i, inc) {
-		if (strcmp(text(inc, "fault"), name) != 0 ||
+		if (strcmp(drill_json_text(inc, "fault"), name) != 0 ||
 		    (++n != e->nth && e->nth))
 			continue;
 		drill_metric_read(e->metric, trial, inc, &v);
@@ -244,7 +238,7 @@ static void find(json_t *trial, enum drill_outcome o, const char *what)
 	json_array_foreach(reasons, i, v)
 		if (strcmp(json_string_value(v), what) == 0)
 			return; /* measuring repeats what it read */
-	drill_outcome_parse(text(trial, "outcome"), &was);
+	drill_outcome_parse(drill_json_text(trial, "outcome"), &was);
 	json_object_set_new(trial, "outcome",
 			    json_string(drill_outcome_name(
 				    was == DRILL_PASS
@@ -338,7 +332,7 @@ static void put_loss(json_t *trial, json_t *events)
 	size_t i;
 
 	json_array_foreach(events, i, e) {
-		if (strcmp(text(e, "kind"), "step.end") != 0 ||
+		if (strcmp(drill_json_text(e, "kind"), "step.end") != 0 ||
 		    json_integer_value(json_object_get(e, "trial")) != index)
 			continue;
 		loss = json_object_get(e, "loss");
@@ -383,8 +377,8 @@ static void begin_trial(const struct judge *j, json_t *trial, json_t *info)
 	json_object_set_new(trial, "outcome", json_string("pass"));
 	json_object_set_new(trial, "reasons", json_array());
 	json_array_foreach(json_object_get(info, "findings"), i, v) {
-		if (drill_outcome_parse(text(v, "outcome"), &o) == 0)
-			find(trial, o, text(v, "text"));
+		if (drill_outcome_parse(drill_json_text(v, "outcome"), &o) == 0)
+			find(trial, o, drill_json_text(v, "text"));
 	}
 	if (json_is_true(json_object_get(info, "skipped")))
 		json_object_set_new(trial, "skipped", json_true());
@@ -418,7 +412,7 @@ static void set_outcome(json_t *run, json_t *trials)
 	size_t i;
 
 	json_array_foreach(trials, i, t) {
-		if (drill_outcome_parse(text(t, "outcome"), &o) < 0)
+		if (drill_outcome_parse(drill_json_text(t, "outcome"), &o) < 0)
 			continue;
 		if (o != DRILL_PASS &&
 		    (first || !reason || drill_outcome_worse(worst, o) != worst))
@@ -452,19 +446,19 @@ static void fold_stats(json_t *run, json_t *expectations)
 		     json_integer_value(json_object_get(e, "n")) > 0))
 			continue;
 		o = json_is_null(held) ? DRILL_INCONCLUSIVE : DRILL_FAIL;
-		drill_outcome_parse(text(run, "outcome"), &was);
+		drill_outcome_parse(drill_json_text(run, "outcome"), &was);
 		if (drill_outcome_worse(was, o) == was)
 			continue;
 		json_object_set_new(run, "outcome",
 				    json_string(drill_outcome_name(o)));
-		json_object_set_new(run, "reason",
-				    json_sprintf("%s%s%s: %s",
-						 text(e, "metric"),
-						 text(e, "stat")[0] ? " " : "",
-						 text(e, "stat"),
-						 json_is_null(held)
-							 ? text(e, "why")
-							 : "does not hold"));
+		json_object_set_new(
+			run, "reason",
+			json_sprintf("%s%s%s: %s", drill_json_text(e, "metric"),
+				     drill_json_text(e, "stat")[0] ? " " : "",
+				     drill_json_text(e, "stat"),
+				     json_is_null(held)
+					     ? drill_json_text(e, "why")
+					     : "does not hold"));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "drill_impl.h"
 
 #include "harness/agent/snapshot.h"
+#include "harness/core/jsonx.h"
 #include "harness/measure/measure.h"
 
 #include <errno.h>
@@ -14,13 +15,6 @@
 
 #define REVERT_NS (30 * DRILL_S)
 #define STOP_NS (30 * DRILL_S)
-
-static const char *text(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 int drill_fault_index(const struct drill *d, const char *name)
 {
@@ -49,7 +43,7 @@ void drill_trial_find(struct drill_trial *t, enum drill_outcome o,
 
 static void fault_event(struct drill_trial *t, json_t *e, const char *what)
 {
-	int i = drill_fault_index(t->d, text(e, "fault"));
+	int i = drill_fault_index(t->d, drill_json_text(e, "fault"));
 	struct drill_fault_state *f;
 
 	if (i < 0)
@@ -100,20 +94,20 @@ static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
 			json_object_get(e, "attempt"));
 		t->first_step = t->ended_step = 0;
 		drill_say(t->d, "trial", "attempt %d", t->attempt);
-	} else if (strcmp(text(e, "reason"), "done") == 0) {
+	} else if (strcmp(drill_json_text(e, "reason"), "done") == 0) {
 		t->done = true;
 	}
 }
 
 static void detected(struct drill_trial *t, json_t *e)
 {
-	drill_say(t->d, "trial", "detected by %s", text(e, "by"));
+	drill_say(t->d, "trial", "detected by %s", drill_json_text(e, "by"));
 	drill_evidence_look(t, e);
 }
 
 void drill_trial_event(struct drill_trial *t, json_t *e)
 {
-	const char *kind = text(e, "kind");
+	const char *kind = drill_json_text(e, "kind");
 
 	if (strncmp(kind, "fault.", 6) == 0)
 		fault_event(t, e, kind + 6);
@@ -128,7 +122,7 @@ void drill_trial_event(struct drill_trial *t, json_t *e)
 	else if (strcmp(kind, "attempt.end") == 0)
 		attempt_event(t, e, false);
 	else if (strcmp(kind, "sample") == 0 &&
-		 strcmp(text(e, "metric"), "ring.lost") == 0)
+		 strcmp(drill_json_text(e, "metric"), "ring.lost") == 0)
 		t->lost_records += json_integer_value(
 			json_object_get(e, "value"));
 	else if (strcmp(kind, "detected") == 0)

@@ -10,6 +10,7 @@
 #include "provider.h"
 
 #include "harness/agent/process.h"
+#include "harness/core/jsonx.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,13 +21,6 @@
 #include <unistd.h>
 
 static const char who[] = "lab";
-
-static const char *text(const json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 /* The same process still, by its start time; not a zombie. */
 static bool lives(const json_t *obj, const char *pid_key, const char *start_key)
@@ -173,8 +167,8 @@ int drill_lab_admin_down(const char *name, struct drill_err *err)
 				   (int)json_integer_value(json_object_get(
 					   lab, "controller")));
 	else
-		rc = drill_lab_remove(dir, text(lab, "mark"),
-				      text(lab, "cgroup"), err);
+		rc = drill_lab_remove(dir, drill_json_text(lab, "mark"),
+				      drill_json_text(lab, "cgroup"), err);
 	json_decref(lab);
 	return rc;
 }
@@ -296,11 +290,11 @@ int drill_lab_admin_shell(const char *name, const char *host, char *const *argv,
 	}
 	if (rc == 0)
 		rc = read_lab(name, &lab, dir, sizeof(dir), err);
-	if (rc == 0 && strcmp(text(lab, "provider"), "netns") != 0)
+	if (rc == 0 && strcmp(drill_json_text(lab, "provider"), "netns") != 0)
 		rc = drill_err_set(err, -ENOTSUP, who,
 				   "hosts of a %s lab are names only: there is "
 				   "nothing to enter",
-				   text(lab, "provider"));
+				   drill_json_text(lab, "provider"));
 	json_decref(lab);
 	return rc < 0 ? rc : become(dir, host, argv, err);
 }

@@ -7,19 +7,13 @@
 #include "netns_impl.h"
 
 #include "harness/agent/process.h"
+#include "harness/core/jsonx.h"
 #include "harness/core/spawn.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 static const char who[] = "lab.netns";
-
-static const char *text(const json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 static int hold(const json_t *entry, const char *name, struct holder *ret,
 		struct drill_err *err)
@@ -46,14 +40,15 @@ int drill_netns_attach(struct drill_lab *lab, json_t *file,
 	struct netns *n = lab->impl;
 	int i, rc;
 
-	snprintf(n->base.cgroup, sizeof(n->base.cgroup), "%s", text(file, "cgroup"));
+	snprintf(n->base.cgroup, sizeof(n->base.cgroup), "%s",
+		 drill_json_text(file, "cgroup"));
 	snprintf(n->head_cgroup, sizeof(n->head_cgroup), "%s",
-		 text(head, "cgroup"));
+		 drill_json_text(head, "cgroup"));
 	rc = hold(head, "head", &n->head, err);
 	for (i = 0; i < lab->n_hosts && rc == 0; i++) {
 		entry = json_array_get(hosts, (size_t)i);
 		snprintf(lab->hosts[i].cgroup, sizeof(lab->hosts[i].cgroup),
-			 "%s", text(entry, "cgroup"));
+			 "%s", drill_json_text(entry, "cgroup"));
 		rc = hold(entry, lab->hosts[i].name, &n->hosts[i], err);
 	}
 	return rc;

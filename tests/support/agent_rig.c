@@ -6,6 +6,7 @@
 #include "harness/agent/agent.h"
 #include "harness/agent/heal.h"
 #include "harness/agent/process.h"
+#include "harness/core/jsonx.h"
 #include "harness/core/proto.h"
 
 #include "faultdrill/progress.h"
@@ -144,25 +145,18 @@ void rig_up(struct rig *g, json_t *faults)
 	rig_plan(g, faults);
 }
 
-static const char *text(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
 static bool matches(const json_t *m, const char *kind, const char *fault)
 {
 	const json_t *e = json_object_get(m, "event");
 
 	if (!strncmp(kind, "event.", 6)) {
-		if (!e || strcmp(text(e, "kind"), kind + 6))
+		if (!e || strcmp(drill_json_text(e, "kind"), kind + 6))
 			return false;
 		m = e;
-	} else if (strcmp(text(m, "kind"), kind)) {
+	} else if (strcmp(drill_json_text(m, "kind"), kind)) {
 		return false;
 	}
-	return !fault || !strcmp(text(m, "fault"), fault);
+	return !fault || !strcmp(drill_json_text(m, "fault"), fault);
 }
 
 void rig_pump(struct rig *g, int ms)
@@ -386,9 +380,10 @@ static bool has_open_record(const char *state)
 	if (drill_heal(state, true, &list, NULL) < 0)
 		found = true;
 	json_array_foreach(list, i, r)
-		found |= !strcmp(text(r, "state"), "open") ||
-			 !strcmp(text(r, "state"), "held") ||
-			 !strcmp(text(r, "state"), "dirty");
+		found |=
+			!strcmp(drill_json_text(r, "state"), "open") ||
+			!strcmp(drill_json_text(r, "state"), "held") ||
+			!strcmp(drill_json_text(r, "state"), "dirty");
 	json_decref(list);
 	return found;
 }

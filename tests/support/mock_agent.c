@@ -3,6 +3,8 @@
  */
 #include "mock_impl.h"
 
+#include "harness/core/jsonx.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +13,6 @@ struct said {
 	int host;
 	json_t *msg;
 };
-
-static const char *text(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 static void deliver(void *arg)
 {
@@ -78,7 +73,7 @@ static void note(struct mock_fault *f, const char *kind, json_t *more)
 	char target[40];
 
 	snprintf(target, sizeof(target), "%s %s",
-		 text(json_object_get(f->json, "target"), "kind"),
+		 drill_json_text(json_object_get(f->json, "target"), "kind"),
 		 json_string_value(json_array_get(is, 0)) ?: "");
 	if (json_is_integer(json_array_get(is, 0)))
 		snprintf(target, sizeof(target), "rank %d",
@@ -204,7 +199,7 @@ void mock_agents_start(void)
 		json_t *at = json_object_get(mock.faults[i].json, "at");
 		json_t *gaps = json_object_get(at, "gaps_ns");
 
-		if (strcmp(text(at, "on"), "time") == 0)
+		if (strcmp(drill_json_text(at, "on"), "time") == 0)
 			mock_in((double)json_integer_value(
 					json_object_get(at, "ns")) / 1e9,
 				time_is_up, &mock.faults[i]);
@@ -225,7 +220,7 @@ static bool at_this_step(json_t *at, int64_t step)
 	json_array_foreach(json_object_get(at, "steps"), i, v)
 		if (json_integer_value(v) == step)
 			return true;
-	if (strcmp(text(at, "on"), "every") != 0)
+	if (strcmp(drill_json_text(at, "on"), "every") != 0)
 		return false;
 	every = json_integer_value(json_object_get(at, "steps"));
 	if (step < from || (step - from) % every ||
@@ -246,8 +241,8 @@ void mock_agents_saw(const char *kind, int64_t step)
 
 		if (strcmp(kind, "step.begin") == 0 && at_this_step(at, step))
 			hit = true;
-		if (strcmp(text(at, "on"), "event") == 0 &&
-		    strcmp(text(at, "kind"), kind) == 0)
+		if (strcmp(drill_json_text(at, "on"), "event") == 0 &&
+		    strcmp(drill_json_text(at, "kind"), kind) == 0)
 			hit = ++f->seen == json_integer_value(
 						   json_object_get(at, "nth"));
 		if (hit && may_fire(f))
@@ -259,22 +254,24 @@ void mock_agents_saw(const char *kind, int64_t step)
 static void saw_event(json_t *event)
 {
 	char what[96];
-	const char *kind = text(event, "kind");
+	const char *kind = drill_json_text(event, "kind");
 	int i;
 
 	if (strncmp(kind, "fault.", 6) == 0)
 		kind += 6;
-	snprintf(what, sizeof(what), "%s.%s", text(event, "fault"), kind);
+	snprintf(what, sizeof(what), "%s.%s", drill_json_text(event, "fault"),
+		 kind);
 	for (i = 0; i < mock.n_faults; i++) {
 		struct mock_fault *f = &mock.faults[i];
 		json_t *at = json_object_get(f->json, "at");
 
-		if (strcmp(text(at, "on"), "same") == 0 &&
-		    strcmp(text(at, "of"), text(event, "fault")) == 0 &&
+		if (strcmp(drill_json_text(at, "on"), "same") == 0 &&
+		    strcmp(drill_json_text(at, "of"),
+			   drill_json_text(event, "fault")) == 0 &&
 		    strcmp(kind, "issued") == 0 && may_fire(f))
 			fire(f, NULL);
-		if (strcmp(text(at, "on"), "after") == 0 &&
-		    strcmp(text(at, "of"), what) == 0 && may_fire(f))
+		if (strcmp(drill_json_text(at, "on"), "after") == 0 &&
+		    strcmp(drill_json_text(at, "of"), what) == 0 && may_fire(f))
 			mock_in((double)json_integer_value(json_object_get(
 					at, "delay_ns")) / 1e9, time_is_up, f);
 	}
@@ -305,9 +302,9 @@ static void take_plan(int host, json_t *msg)
 			struct mock_fault *f = &mock.faults[mock.n_faults++];
 
 			f->json = json_incref(v);
-			f->name = text(v, "name");
-			f->injector = drill_injector_find(text(v, "injector"),
-							  NULL);
+			f->name = drill_json_text(v, "name");
+			f->injector = drill_injector_find(
+				drill_json_text(v, "injector"), NULL);
 		}
 	}
 	say(host, json_pack("{s:s s:O}", "kind", "planned", "trial",
@@ -321,20 +318,21 @@ static void take_probe(int host, json_t *msg)
 
 	json_array_foreach(list, i, v)
 		say(host, json_pack("{s:s s:s s:b s:s}", "kind", "probed",
-				    "fault", text(v, "name"), "ok",
+				    "fault", drill_json_text(v, "name"), "ok",
 				    !drill_mock.probe_says_no, "reason",
 				    "a thing that is not here"));
 }
 
 static void take_snapshot(int host, json_t *msg)
 {
-	bool after = strcmp(text(msg, "when"), "after") == 0;
+	bool after = strcmp(drill_json_text(msg, "when"), "after") == 0;
 	json_t *lines = json_pack("[s]", "eth0 noqueue");
 
 	if (after && drill_mock.snapshot_differs)
 		json_array_append_new(lines, json_string("eth1 netem"));
 	say(host, json_pack("{s:s s:s s:{s:o}}", "kind", "snapshot", "when",
-			    text(msg, "when"), "entries", "qdiscs", lines));
+			    drill_json_text(msg, "when"), "entries", "qdiscs",
+			    lines));
 }
 
 static struct mock_fault *find(const char *name)
@@ -349,7 +347,7 @@ static struct mock_fault *find(const char *name)
 
 static void take_fire(json_t *msg)
 {
-	struct mock_fault *f = find(text(msg, "fault"));
+	struct mock_fault *f = find(drill_json_text(msg, "fault"));
 
 	if (f && !f->in_force && !drill_mock.never_fires)
 		fire(f, NULL);
@@ -413,8 +411,8 @@ static json_t *waits(json_t *why)
 int mock_agent_send(struct drill_lab *lab, int host, json_t *msg,
 		    struct drill_err *err)
 {
-	const char *kind = text(msg, "kind");
-	struct mock_fault *f = find(text(msg, "fault"));
+	const char *kind = drill_json_text(msg, "kind");
+	struct mock_fault *f = find(drill_json_text(msg, "fault"));
 
 	(void)lab;
 	(void)err;

@@ -6,6 +6,7 @@
 #include "harness/agent/heal.h"
 #include "harness/agent/process.h"
 #include "harness/core/clock.h"
+#include "harness/core/jsonx.h"
 #include "harness/core/outcome.h"
 #include "harness/core/proto.h"
 #include "injectors/host/freezer.h"
@@ -57,13 +58,6 @@ static int64_t field(json_t *e, const char *name)
 	return json_integer_value(json_object_get(e, name));
 }
 
-static const char *word(json_t *e, const char *name)
-{
-	const char *s = json_string_value(json_object_get(e, name));
-
-	return s ? s : "";
-}
-
 /* ---- the life of a fault ---- */
 
 #define AT_5 "{\"at\":{\"on\":\"step\",\"steps\":[5]}"
@@ -83,11 +77,11 @@ START_TEST(a_fault_at_a_step_takes_effect_inside_that_step)
 	ck_assert_ptr_nonnull(event("rank.end", NULL, 10000));
 	json_array_foreach(g.seen, k, m) {
 		v = json_object_get(m, "event");
-		if (v && field(v, "step") == 5 && !strcmp(word(v, "kind"),
-							  "step.begin"))
+		if (v && field(v, "step") == 5 &&
+		    !strcmp(drill_json_text(v, "kind"), "step.begin"))
 			begin = field(v, "h_ns");
-		if (v && field(v, "step") == 5 && !strcmp(word(v, "kind"),
-							  "step.end"))
+		if (v && field(v, "step") == 5 &&
+		    !strcmp(drill_json_text(v, "kind"), "step.end"))
 			end = field(v, "h_ns");
 	}
 	ck_assert_int_le(begin, field(r, "h_ns"));
@@ -109,8 +103,9 @@ START_TEST(a_killed_rank_is_told_with_its_signal)
 	ck_assert_ptr_nonnull(e = event("rank.end", NULL, 5000));
 	ck_assert_int_eq(field(e, "signal"), SIGKILL);
 	ck_assert_int_eq(field(e, "pid"), job);
-	ck_assert_str_eq(word(rig_wait(&g, "reverted", "f", 1000), "state"),
-			 "irreversible");
+	ck_assert_str_eq(
+		drill_json_text(rig_wait(&g, "reverted", "f", 1000), "state"),
+		"irreversible");
 }
 END_TEST
 
@@ -139,8 +134,9 @@ START_TEST(a_manual_fault_waits_for_its_word_and_for_the_revert)
 	ck_assert_ptr_nonnull(event("fault.effective", "f", 5000));
 	ck_assert_int_eq(drill_process_state(job), 'T');
 	rig_send(&g, json_pack("{s:s,s:s}", "kind", "revert", "fault", "f"));
-	ck_assert_str_eq(word(rig_wait(&g, "reverted", "f", 5000), "state"),
-			 "clean");
+	ck_assert_str_eq(
+		drill_json_text(rig_wait(&g, "reverted", "f", 5000), "state"),
+		"clean");
 	ck_assert_int_ne(drill_process_state(job), 'T');
 }
 END_TEST
@@ -236,7 +232,8 @@ START_TEST(lost_records_are_told)
 	atomic_fetch_add(&r->lost, 3);
 	ck_assert_ptr_nonnull(event("sample", NULL, 5000));
 	json_array_foreach(g.seen, i, m)
-		told |= !strcmp(word(json_object_get(m, "event"), "metric"),
+		told |=
+			!strcmp(drill_json_text(json_object_get(m, "event"), "metric"),
 				"ring.lost") &&
 			field(json_object_get(m, "event"), "value") == 3;
 	ck_assert(told);
@@ -296,7 +293,8 @@ START_TEST(an_agent_of_another_build_is_refused)
 			       "build", "0000", "run", "r", "host", "h",
 			       "state", g.state));
 	ck_assert_ptr_nonnull(e = rig_wait(&g, "error", NULL, 5000));
-	ck_assert_ptr_nonnull(strstr(word(e, "reason"), "build 0000"));
+	ck_assert_ptr_nonnull(
+		strstr(drill_json_text(e, "reason"), "build 0000"));
 	ck_assert_int_eq(rig_agent_end(&g, 5000), DRILL_ERROR);
 	ck_assert_int_eq(access(g.state, F_OK), -1);
 }
@@ -342,7 +340,8 @@ START_TEST(a_bad_plan_is_told_and_nothing_is_applied)
 			       "ranks", 2, "faults",
 			       rig_fault("f", "host.kil", AT_5 "}")));
 	ck_assert_ptr_nonnull(e = rig_wait(&g, "error", NULL, 5000));
-	ck_assert_ptr_nonnull(strstr(word(e, "reason"), "host.kill"));
+	ck_assert_ptr_nonnull(
+		strstr(drill_json_text(e, "reason"), "host.kill"));
 	ck_assert_int_eq(rig_agent_end(&g, 5000), DRILL_ERROR);
 }
 END_TEST
@@ -358,7 +357,8 @@ START_TEST(a_second_drill_on_the_same_host_is_refused)
 	rig_start(&two);
 	rig_welcome(&two);
 	ck_assert_ptr_nonnull(e = rig_wait(&two, "error", NULL, 5000));
-	ck_assert_ptr_nonnull(strstr(word(e, "reason"), "in use by drill run"));
+	ck_assert_ptr_nonnull(
+		strstr(drill_json_text(e, "reason"), "in use by drill run"));
 	rig_down(&two);
 }
 END_TEST
@@ -381,7 +381,7 @@ START_TEST(probes_answer_for_each_fault_before_there_is_a_job)
 	ck_assert(json_is_true(json_object_get(e, "ok")));
 	ck_assert_ptr_nonnull(e = rig_wait(&g, "probed", "c", 5000));
 	ck_assert(json_is_false(json_object_get(e, "ok")));
-	ck_assert_str_ne(word(e, "reason"), "");
+	ck_assert_str_ne(drill_json_text(e, "reason"), "");
 }
 END_TEST
 

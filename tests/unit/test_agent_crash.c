@@ -6,6 +6,7 @@
 #include "harness/agent/heal.h"
 #include "harness/agent/process.h"
 #include "harness/core/clock.h"
+#include "harness/core/jsonx.h"
 #include "harness/core/outcome.h"
 #include "harness/core/proto.h"
 #include "injectors/host/freezer.h"
@@ -51,13 +52,6 @@ static json_t *event(const char *kind, const char *fault, int ms)
 
 	snprintf(name, sizeof(name), "event.%s", kind);
 	return json_object_get(rig_wait(&g, name, fault, ms), "event");
-}
-
-static const char *word(json_t *e, const char *name)
-{
-	const char *s = json_string_value(json_object_get(e, name));
-
-	return s ? s : "";
 }
 
 /* The agent's child. */
@@ -163,8 +157,9 @@ START_TEST(c01_the_keeper_is_killed_and_the_agent_reverts)
 	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
 	kill(keeper(), SIGKILL);
 	ck_assert_ptr_nonnull(rig_wait(&g, "error", NULL, 5000));
-	ck_assert_str_eq(word(rig_wait(&g, "reverted", "f", 100), "state"),
-			 "clean");
+	ck_assert_str_eq(
+		drill_json_text(rig_wait(&g, "reverted", "f", 100), "state"),
+		"clean");
 	ck_assert_int_ne(drill_process_state(job), 'T');
 	rig_send(&g, json_pack("{s:s,s:s}", "kind", "fire", "fault", "f"));
 	ck_assert_ptr_nonnull(rig_wait(&g, "failed", "f", 5000));
@@ -276,8 +271,9 @@ START_TEST(c07_the_revert_reaches_what_came_into_the_frozen_cgroup)
 		rig_end_process(job);
 	ck_assert_int_eq(drill_freezer_move(g.cgroup, other, NULL), 0);
 	rig_send(&g, json_pack("{s:s,s:s}", "kind", "revert", "fault", "f"));
-	ck_assert_str_eq(word(rig_wait(&g, "reverted", "f", 5000), "state"),
-			 "clean");
+	ck_assert_str_eq(
+		drill_json_text(rig_wait(&g, "reverted", "f", 5000), "state"),
+		"clean");
 	ck_assert_int_eq(drill_freezer_get(f.version, g.cgroup, NULL), 0);
 	used = cpu_ns(other);
 	for (i = 0; i < 3000 && cpu_ns(other) <= used; i++)
@@ -304,9 +300,10 @@ START_TEST(c07_the_report_says_that_the_target_is_gone)
 	ck_assert_ptr_nonnull(event("rank.end", NULL, 5000));
 	rig_send(&g, json_pack("{s:s,s:s}", "kind", "revert", "fault", "f"));
 	ck_assert_ptr_nonnull(e = event("fault.reverted", "f", 5000));
-	ck_assert_str_eq(word(json_object_get(e, "evidence"), "target"),
-			 "gone");
-	ck_assert_str_eq(word(e, "state"), "clean");
+	ck_assert_str_eq(
+		drill_json_text(json_object_get(e, "evidence"), "target"),
+		"gone");
+	ck_assert_str_eq(drill_json_text(e, "state"), "clean");
 }
 END_TEST
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check_main.h"
+#include "harness/core/jsonx.h"
 #include "tests/support/drill_test.h"
 
 #include <math.h>
@@ -40,13 +41,6 @@ static void run(const char *text)
 	ck_assert_msg(t.result.outcome == (o), "%s: %s\n%s",                   \
 		      drill_outcome_name(t.result.outcome), t.result.reason,   \
 		      drill_test_reasons(&t, 1))
-
-static const char *word(json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 static json_t *expectation(size_t i)
 {
@@ -92,7 +86,7 @@ START_TEST(never_detected_is_never_and_never_is_greater_than_any_limit)
 	OUTCOME(DRILL_FAIL);
 	ck_assert(json_is_false(json_object_get(expectation(0), "held")));
 	ck_assert(json_is_true(json_object_get(expectation(1), "held")));
-	ck_assert_str_eq(word(expectation(0), "value"), "never");
+	ck_assert_str_eq(drill_json_text(expectation(0), "value"), "never");
 }
 END_TEST
 
@@ -273,7 +267,8 @@ START_TEST(a_story_may_skip_with_its_reason)
 	run(SCENARIO(KILL ONE "run = function(t) t:skip 'no such thing' end"));
 	ck_assert_ptr_nonnull(strstr(drill_test_reasons(&t, 1),
 				     "no such thing"));
-	ck_assert_str_eq(word(drill_test_trial(&t, 1), "outcome"), "skip");
+	ck_assert_str_eq(drill_json_text(drill_test_trial(&t, 1), "outcome"),
+			 "skip");
 }
 END_TEST
 
@@ -399,7 +394,7 @@ START_TEST(random_gaps_are_recorded_and_honoured)
 	json_array_foreach(t.result.events, i, e) {
 		json_t *ev = json_object_get(e, "evidence");
 
-		if (strcmp(word(e, "kind"), "fault.requested") != 0)
+		if (strcmp(drill_json_text(e, "kind"), "fault.requested") != 0)
 			continue;
 		drawn = json_number_value(json_object_get(ev, "drawn_gap_s"));
 		got = json_number_value(json_object_get(ev, "achieved_gap_s"));
