@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * For programs that open the driver by absolute path, or by name in a namespace
- * of its own (an absolute path there is asked of nobody). The proxy is cuda/libcuda.so.1 beside this file; what the proxy itself
- * opens is left alone. The NVML proxy is there, too, where it is built.
+ * of its own (an absolute path there is asked of nobody). The proxy is
+ * cuda/libcuda.so.1 beside this file; what the proxy itself opens is left alone.
+ * The NVML proxy is there, too, where it is built.
  */
 #include "old_libc.h"
 

@@ -253,9 +253,11 @@ static void look_over(struct drill_device_page *p)
 
 void drill_device_sicken(struct drill_device_page *p)
 {
-	for (int i = 0; i < DRILL_DEVICE_CALLS; i++)
-		atomic_fetch_or_explicit(&p->hot[i], HOT_SICK,
-					 memory_order_relaxed);
+	word *hot = (word *)p->hot, sick = ~UINT64_C(0) / 255 * HOT_SICK;
+
+	for (size_t i = 0; i < sizeof(p->hot) / sizeof(*hot); i++)
+		if ((__atomic_load_n(hot + i, __ATOMIC_RELAXED) & sick) != sick)
+			__atomic_fetch_or(hot + i, sick, __ATOMIC_RELAXED);
 }
 
 static void append(struct drill_device_page *p, unsigned int device,

@@ -1,9 +1,10 @@
 /* cuda_hook.c - what the CUDA proxy adds to a call, a launch, a resolution
  * SPDX-License-Identifier: MIT
  *
- * usage: cuda_hook DIR PROXY DRIVER calls|launches. DRIVER is what is behind the
- * proxy: one with every entry point, which do nothing, for the calls; the
- * software device for launches. Both ways are timed in turns, in one process.
+ * usage: cuda_hook DIR PROXY DRIVER calls|launches|errors. DRIVER is what is
+ * behind the proxy: one with every entry point, which do nothing, for the calls;
+ * the software device for the others. Both ways are timed in turns, in one
+ * process.
  */
 #include "bench.h"
 
@@ -22,6 +23,7 @@
 #define CHILDREN 15
 #define LAUNCHES 200
 #define BATCHES 10001
+#define NONE UINT32_MAX
 #define LIMIT_IDLE_NS 1.0
 #define LIMIT_NTH_NS 10.0
 #define LIMIT_RESOLVE_MS 1.0
@@ -71,11 +73,12 @@ static double added(const char *name)
 	return bench_median(d, ROUNDS);
 }
 
+/* @call NONE: what @action is about. */
 static void arm(unsigned int call, uint32_t action, int64_t nth,
 		struct drill_device_armed *a)
 {
 	struct drill_device_fault order = { .action = action, .device = -1,
-		.rank = -1, .error = 999, .call = 1 + call, .ppm = 1000000,
+		.rank = -1, .error = 719, .call = 1 + call, .ppm = 1000000,
 		.nth = nth };
 	struct drill_err err = { 0 };
 
@@ -143,8 +146,9 @@ static double resolve_ms(void)
 	return (double)sum / 1e6;
 }
 
-/* With the making of its index: each time in a process of its own. */
-static double first_resolve_ms(void)
+/* The median of @fn, each time in a process of its own that has not yet called
+ * the driver. */
+static double in_children(double (*fn)(void))
 {
 	double d[CHILDREN];
 	int fd[2];
@@ -155,7 +159,7 @@ static double first_resolve_ms(void)
 		pid_t pid = fork();
 
 		if (!pid) {
-			d[0] = resolve_ms();
+			d[0] = fn();
 			_exit(write(fd[1], d, sizeof(*d)) != sizeof(*d));
 		}
 		if (read(fd[0], &d[i], sizeof(*d)) != sizeof(*d))
@@ -171,7 +175,7 @@ static bool bench_calls(void)
 	bool ok;
 
 	ok = bench_verdict("CUDA proxy, all entry points resolved, added",
-			   first_resolve_ms(), LIMIT_RESOLVE_MS, "ms");
+			   in_children(resolve_ms), LIMIT_RESOLVE_MS, "ms");
 	((query)need(proxy, "cuCtxSynchronize"))(NULL);
 	arm(DRILL_CALL_cuEventQuery, DRILL_DEVICE_RETURN, INT64_MAX, &a);
 	ok &= bench_verdict("CUDA proxy, armed for another entry",
@@ -194,7 +198,7 @@ static double trigger_us(void)
 	for (int i = 0; i < 101; i++) {
 		arm(DRILL_CALL_cuStreamQuery, DRILL_DEVICE_RETURN, 1, &a);
 		t = bench_ns();
-		if (fn(NULL) != 999)
+		if (fn(NULL) != CUDA_ERROR_LAUNCH_FAILED)
 			return 1e9;
 		d[i] = (double)(bench_ns() - t) / 1e3;
 		drill_devices_disarm(&devices, &a, &err);
@@ -202,9 +206,12 @@ static double trigger_us(void)
 	return bench_median(d, 101);
 }
 
-static void empty(void *const *params, const struct softcuda_block *b)
+static uint64_t none;
+static void *params[] = { &none };
+
+static void empty(void *const *args, const struct softcuda_block *b)
 {
-	(void)params;
+	(void)args;
 	(void)b;
 }
 
@@ -212,8 +219,6 @@ static double launches_us(void *lib, CUfunction f)
 {
 	__typeof__(&cuLaunchKernel) launch = need(lib, "cuLaunchKernel");
 	__typeof__(&cuCtxSynchronize) sync = need(lib, "cuCtxSynchronize");
-	uint64_t none = 0;
-	void *params[] = { &none };
 	int64_t t = bench_ns();
 
 	for (int i = 0; i < LAUNCHES; i++)
@@ -247,14 +252,39 @@ static CUfunction load_kernel(void)
 	return bad ? NULL : f;
 }
 
+/* The same of a context that fails: from when the launch is done that breaks it
+ * until the synchronisation behind it has said so. */
+static double sticky_us(void)
+{
+	__typeof__(&cuLaunchKernel) launch = need(proxy, "cuLaunchKernel");
+	__typeof__(&cuCtxSynchronize) sync = need(proxy, "cuCtxSynchronize");
+	CUfunction f = load_kernel();
+	struct drill_device_armed a;
+	struct drill_err err = { 0 };
+	int64_t t;
+	bool bad;
+
+	if (!f)
+		return 1e9;
+	launches_us(proxy, f);
+	arm(NONE, DRILL_DEVICE_STICKY, 1, &a);
+	bad = launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+	t = bench_ns();
+	bad |= sync() != CUDA_ERROR_LAUNCH_FAILED;
+	t = bench_ns() - t;
+	drill_devices_disarm(&devices, &a, &err);
+	return bad ? 1e9 : (double)t / 1e3;
+}
+
 static bool bench_launches(void)
 {
-	CUfunction f = load_kernel();
+	CUfunction f;
 	struct drill_device_armed a;
 	static double x[BATCHES], y[BATCHES];
 	double us;
 	bool ok;
 
+	f = load_kernel();
 	if (!f) {
 		printf("FAIL the bench of the CUDA proxy: no kernel\n");
 		return false;
@@ -272,7 +302,7 @@ static bool bench_launches(void)
 	ok = bench_verdict("CUDA proxy, rate of launches, lower by",
 			   100 * (x[BATCHES / 10] - y[BATCHES / 10]) /
 				   x[BATCHES / 10], LIMIT_RATE_PCT, "%");
-	ok &= bench_verdict("CUDA proxy, trigger to error", us,
+	ok &= bench_verdict("CUDA proxy, trigger to this call's error", us,
 			    LIMIT_TRIGGER_US, "us");
 	return ok;
 }
@@ -297,5 +327,10 @@ int main(int argc, char **argv)
 		printf("FAIL the bench of the CUDA proxy: %s\n", dlerror());
 		return 1;
 	}
-	return !(strcmp(argv[4], "calls") ? bench_launches() : bench_calls());
+	if (!strcmp(argv[4], "calls"))
+		return !bench_calls();
+	if (!strcmp(argv[4], "launches"))
+		return !bench_launches();
+	return !bench_verdict("CUDA proxy, after the launch until a sync says so",
+			      in_children(sticky_us), LIMIT_TRIGGER_US, "us");
 }

@@ -5,9 +5,12 @@ build=$(cd "${BUILD:-build}" && pwd) || exit 3
 dir=$(mktemp -d) || exit 3
 trap 'rm -rf "$dir"' EXIT
 proxy=$build/hooks/cuda/libcuda.so.1
-"$build/bench/cuda_hook" "$dir" "$proxy" "$build/tests/cuda/libcuda.so.1" \
-	calls || bad=1
-rm -f "$dir"/*
-"$build/bench/cuda_hook" "$dir" "$proxy" "$build/softcuda/libcuda.so.1" \
-	launches || bad=1
+bench()
+{
+	rm -f "$dir"/*
+	"$build/bench/cuda_hook" "$dir" "$proxy" "$@" || bad=1
+}
+bench "$build/tests/cuda/libcuda.so.1" calls
+bench "$build/softcuda/libcuda.so.1" launches
+bench "$build/softcuda/libcuda.so.1" errors
 exit ${bad:-0}
