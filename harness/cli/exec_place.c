@@ -5,6 +5,7 @@
 
 #include "injectors/hooks/devices.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +47,24 @@ static void prepend(const char *name, const char *dir, const char *file)
 	free(value);
 }
 
-bool drill_exec_driver(void)
+int drill_exec_driver_devices(void)
 {
-	static const char *const signs[] = { "/proc/driver/nvidia/version",
-					     "/dev/nvidiactl", "/dev/dxg" };
-	size_t i;
+	DIR *d = opendir("/proc/driver/nvidia/gpus");
+	struct dirent *e;
+	int n = 0;
 
-	for (i = 0; i < sizeof(signs) / sizeof(*signs); i++)
-		if (access(signs[i], F_OK) == 0)
-			return true;
-	return getenv("FAULTDRILL_CUDA_NEXT") != NULL;
+	while (d && (e = readdir(d)))
+		n += e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static bool has_driver(void)
+{
+	return getenv("FAULTDRILL_CUDA_NEXT") ||
+	       access("/dev/nvidiactl", F_OK) == 0 ||
+	       access("/dev/dxg", F_OK) == 0 || drill_exec_driver_devices();
 }
 
 /* Both are in front by name and by preload: one that asks for libcuda.so, or
@@ -63,7 +72,7 @@ bool drill_exec_driver(void)
 static void surround_cuda(const char *dir, const char *bin)
 {
 	put("FAULTDRILL_DEVICES", dir, "devices.page");
-	if (!drill_exec_driver()) {
+	if (!has_driver()) {
 		put("FAULTDRILL_CUDA_NEXT", bin, "softcuda/libcuda.so.1");
 		setenv("FAULTDRILL_NVML_NEXT", "soft", 0);
 	}

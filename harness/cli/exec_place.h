@@ -11,8 +11,8 @@
  * begins when the fault is armed. */
 #define DRILL_EXEC_WANT "FAULTDRILL_EXEC_WANT"
 
-/* Is there a CUDA driver that could serve the command? */
-bool drill_exec_driver(void);
+/* How many devices the kernel's driver shows; 0: there is none. */
+int drill_exec_driver_devices(void);
 
 /* Sets the environment of the command, in this process. @dir holds the pages,
  * @bin our programs and hooks. */

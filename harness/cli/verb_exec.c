@@ -122,6 +122,7 @@ static void want(struct drill_cli *cli, json_t *fault)
 	json_t *at = json_object_get(fault, "at");
 	const char *in = json_string_value(json_object_get(fault, "injector"));
 	const char *on = json_string_value(json_object_get(at, "on"));
+	bool cuda = in && strncmp(in, "device.", 7) == 0;
 	bool first = on && (strcmp(on, "call") == 0 ||
 			    (strcmp(on, "time") == 0 &&
 			     json_integer_value(json_object_get(at, "ns")) ==
@@ -129,9 +130,9 @@ static void want(struct drill_cli *cli, json_t *fault)
 	char words[32];
 
 	snprintf(words, sizeof(words), "%s%s%s",
-		 in && strncmp(in, "device.", 7) == 0 ? "cuda " : "",
+		 cuda ? "cuda " : "",
 		 drill_opt_set(cli, "audit") ? "audit " : "",
-		 first ? "wait" : "");
+		 cuda && first ? "wait" : "");
 	setenv(DRILL_EXEC_WANT, words, 1);
 }
 
@@ -152,12 +153,19 @@ static void remove_runs(const char *out, const char *dir)
 	rmdir(out);
 }
 
-/* How many devices the host has; -1: those of the driver. */
-static int devices(struct drill_cli *cli)
+/* The devices of this machine's driver, or software ones. */
+static void place_devices(struct drill_cli *cli, struct drill_lab_spec *lab)
 {
 	const char *n = drill_opt(cli, "devices");
+	char count[16];
 
-	return n ? atoi(n) : drill_exec_driver() ? -1 : 1;
+	lab->devices = n ? atoi(n) : drill_exec_driver_devices();
+	lab->driver = !n && lab->devices > 0;
+	if (!lab->devices)
+		lab->devices = 1;
+	snprintf(count, sizeof(count), "%d", lab->devices);
+	if (!lab->driver)
+		setenv("FAULTDRILL_DEVICE_COUNT", count, 1);
 }
 
 static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
@@ -179,7 +187,7 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 
 	drill_lab_spec_init(&lab);
 	lab.hosts = 1;
-	lab.devices = devices(cli);
+	place_devices(cli, &lab);
 	drill_bin_dir(bin, sizeof(bin));
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 ||
 	    !mkdtemp(out)) {
@@ -216,8 +224,9 @@ enum drill_outcome drill_verb_exec(struct drill_cli *cli)
 	if (!text)
 		return drill_cli_usage("exec: no fault: --fault 'host.stop { "
 				       "at = at.time \"1s\" }'");
-	if (drill_opt(cli, "devices") &&
-	    (devices(cli) < 1 || devices(cli) > DRILL_DEVICES))
+	if (drill_opt(cli, "devices") && (atoi(drill_opt(cli, "devices")) < 1 ||
+					  atoi(drill_opt(cli, "devices")) >
+						  DRILL_DEVICES))
 		return drill_cli_usage("exec: --devices is a number from 1 to "
 				       "%d", DRILL_DEVICES);
 	if (drill_script_fault(text, &fault, &err) < 0)

@@ -380,6 +380,7 @@ int drill_hosts_plan(struct drill *d, struct drill_trial *t,
 				drill_role_name(t->role), "dir", dir, "ranks",
 				drill_workload_ranks(d->spec->workload),
 				"devices",
+				d->lab.spec.driver ? 0 :
 				drill_plan_devices(d->spec, &d->lab.spec),
 				"faults", faults_of(d, t->role));
 		d->hosts[i].planned = d->hosts[i].ended = false;

@@ -4,6 +4,7 @@
 #include "device.h"
 
 #include "cuda_calls.h"
+#include "cuda_calls.h"
 #include "nvml_ask.h"
 
 #include "harness/agent/process.h"
@@ -440,7 +441,8 @@ bool drill_device_felt(struct drill_act *act,
 		return f->action == DRILL_DEVICE_ABSENT ||
 		       f->action == DRILL_DEVICE_NO_PEER;
 	json_object_set_new(act->evidence, "process",
-		json_pack("{s:i s:I s:I s:f}", "pid", f->by_pid,
+		json_pack("{s:i s:s s:I s:I s:f}", "pid", f->by_pid, "call",
+			  drill_cuda_call_name(f->surfaced_call - 1),
 			  "calls_with_error", (json_int_t)f->returned,
 			  "threads_waiting", (json_int_t)f->waiting,
 			  "felt_after_s",

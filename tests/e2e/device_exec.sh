@@ -1,0 +1,164 @@
+#!/bin/bash
+# device_exec.sh - device faults on single programs, whichever way they reach the driver
+# SPDX-License-Identifier: MIT
+cd "$(dirname "$0")/../.." && . tests/support/e2e.sh
+
+S="--state $WORK/state"
+P=$PWD/$BUILD/tests/programs
+SOFT=$PWD/$BUILD/softcuda/libcuda.so.1
+HOOK=$PWD/$BUILD/hooks/cuda
+export HOME="$WORK" XDG_STATE_HOME="$WORK"
+# What the programs would find of other drivers has no say here.
+export FAULTDRILL_CUDA_NEXT=$SOFT FAULTDRILL_NVML_NEXT=soft
+third='device.xid { code = 48, at = at.launch("count", 3) }'
+
+# ex OPTIONS FAULT -- COMMAND...: sets rc; text, err, json
+ex() { timeout -k 5 60 "$FD" exec $S "$@" >"$WORK/text" 2>"$WORK/err" </dev/null; rc=$?; }
+said() { # NAME WORDS [FILE]
+	grep -qE -- "$2" "$WORK/${3:-text}" && pass "$1" ||
+		fail "$1" "no '$2' in: $(tail -4 "$WORK/text" | cut -c1-300) $(tail -3 "$WORK/err" | cut -c1-400)"
+}
+unsaid() { # NAME WORDS
+	grep -qE -- "$2" "$WORK/text" && fail "$1" "'$(grep -m1 -E -- "$2" "$WORK/text")'" || pass "$1"
+}
+
+# ---- every route: the third launch fails, at the call that waits for it ----
+while IFS='|' read -r name options command; do
+	ex $options --fault "$third" -- $command
+	is "$name: the program ends as it would" "$rc" 1
+	unsaid "$name: the launch itself succeeds" 'cuLaunchKernel [1-9]'
+	said "$name: the next call that waits says it" 'step 3 cuStreamSynchronize 214 '
+	said "$name: every later call of the context says it" 'after cuMemFree_v2 214 '
+	said "$name: exec says which call it was" 'cuStreamSynchronize' err
+done <<TABLE
+a linked program||$P/cuda_linked
+one that opens libcuda.so.1||$P/cuda_dlopen
+one that opens libcuda.so||$P/cuda_dlopen --library libcuda.so
+one that opens a path|--audit|$P/cuda_dlopen --library $SOFT
+one with streams of each thread||$P/cuda_per_thread
+TABLE
+ex --fault "$third" -- $P/cuda_dlopen --library "$SOFT"
+is "a path without the audit library: inconclusive" "$rc" 6
+said "a path without the audit library: it is called a bypass" '--audit' err
+said "a path without the audit library: the program is untouched" 'end after 5 steps'
+
+# ---- programs that do special things ----
+ex --fault "$third" -- $P/cuda_dlclose
+is "a program that closes the driver: its status" "$rc" 1
+said "a program that closes the driver: the fault is felt" 'step 3 cuStreamSynchronize 214 '
+ex --fault 'device.xid { code = 48, at = at.launch("count", 12) }' -- $P/cuda_dlclose
+said "closed and opened again: launches are counted on" 'dlclose 0'
+said "closed and opened again: the fault is felt in the third round" 'step 2 cuStreamSynchronize 214 '
+ex --fault 'device.xid { code = 48, at = at.launch("count", 20) }' -- $P/cuda_threads
+is "16 threads: the program ends with the error" "$rc" 1
+said "16 threads: what the first of them met" 'threads 16 failed [1-9][0-9]* first 214'
+ex --fault 'device.xid { code = 48, at = at.launch("count", 4) }' -- $P/cuda_fork
+said "a fork after cuInit: the child has no driver" 'child cuMemAlloc_v2 3 '
+unsaid "a fork after cuInit: no call of the child succeeds" 'child cu[A-Za-z]* 0'
+said "a fork before cuInit: that child has one of its own" 'early cuInit 0'
+said "a fork: the parent goes on to its fault" 'step 4 cuStreamSynchronize 214 '
+ex --fault 'device.xid { code = 48, at = at.launch("count", 1) }' -- $P/cuda_capture
+is "a launch that is only captured does not meet a fault" "$rc" 6
+said "a stream that captures: it is not disturbed" 'capture cuGraphInstantiateWithFlags 0'
+said "a stream that captures: nor is what follows" 'end after 5 steps'
+ex --fault 'device.xid { code = 48, at = at.call("cuGraphLaunch", 2) }' -- $P/cuda_capture
+said "a graph's launch: it succeeds" 'step 2 cuGraphLaunch 0'
+said "a graph's launch: the next call that waits says the error" 'step 2 cuStreamSynchronize 214 '
+
+# ---- each kind of fault, as the program sees it ----
+while IFS='|' read -r name fault command status words; do
+	ex --fault "$fault" -- $command
+	is "$name: status" "$rc" "$status"
+	said "$name: what the program saw" "$words"
+done <<TABLE
+lost|device.xid { code = 79, at = at.launch("count", 3) }|$P/cuda_linked|1|after cuMemFree_v2 [97][91]9 
+effect alone|device.xid { code = 48, form = "effect", at = at.launch("count", 3) }|$P/cuda_linked|1|after cuMemFree_v2 214 
+an alarm|device.alarm { code = 48 }|$P/cuda_linked --nap 100|0|end after 5 steps
+a hang that ends|device.hang { at = at.launch("count", 3), duration = "500ms" }|$P/cuda_linked|0|end after 5 steps
+slow|device.slow { factor = 3 }|$P/cuda_linked --nap 50|0|end after 5 steps
+a flipped bit in an output|device.corrupt { where = "output", at = at.launch("count", 3) }|$P/cuda_linked|3|step 3 wrong: 1 elements
+out of memory|device.oom { }|$P/cuda_linked|1|open cuMemAlloc_v2 2 
+a call that fails once|device.call { call = "cuMemAlloc", error = 2, count = 1 }|$P/cuda_linked --retry|0|again cuMemAlloc_v2 0
+absent|device.absent { }|$P/cuda_linked|1|open cuInit 100 
+TABLE
+ex --devices 2 --fault 'device.peer { }' -- $P/cuda_peer
+is "no peer access: status" "$rc" 1
+said "no peer access: what the program saw" 'peer cuDeviceCanAccessPeer 0 can 0'
+
+# ---- the CUDA runtime; without a driver all it asks for must be ours ----
+every=$PWD/$BUILD/tests/cuda/libcuda.so.1
+for kind in static shared; do
+	if [ ! -x "$P/cuda_runtime_$kind" ]; then
+		skip "cudart, $kind" "no CUDA toolkit"
+		continue
+	fi
+	rm -f "$WORK/every"
+	EVERY_LOG=$WORK/every FAULTDRILL_CUDA_NEXT=$every ex --format json \
+		--fault 'device.call { call = "cuInit", error = 3 }' -- $P/cuda_runtime_$kind
+	sed -n '/^{/,$p' "$WORK/text" >"$WORK/json"
+	resolved=$(sed -n 's/.*resolved \([0-9]*\).*/\1/p' "$WORK/every" | tail -1)
+	[ "${resolved:-0}" -gt 400 ] && pass "cudart, $kind: it asks for its entry points" ||
+		fail "cudart, $kind: it asks for its entry points" "$(cat "$WORK/every")"
+	is "cudart, $kind: every pointer that resolves is ours" \
+		"$("$Q" "$WORK/json" 'r.proxies[0].remapped + " " + r.proxies[0].passed' 2>&1)" \
+		"$resolved 0"
+	said "cudart, $kind: the fault reaches it through cuInit" 'cudaGetDeviceCount 3 '
+done
+
+# ---- bad input: clear words, the right status, the program untouched ----
+while IFS='|' read -r name status words fault; do
+	ex --fault "$fault" -- $P/cuda_linked
+	is "$name: status" "$rc" "$status"
+	said "$name: the words" "$words" err
+	unsaid "$name: the program did not run" '.'
+done <<'TABLE'
+an unknown Xid|2|47: no such Xid is known; the nearest is 4[68] |device.xid { code = 47 }
+a code without an effect, as effect|2|has no effect|device.xid { code = 63, form = "effect" }
+an index that there is not|2|no device 'h0/gpu7'|device.xid { code = 48, device = "h0/gpu7" }
+an entry point that there is not|2|cuMemAlocate|device.call { call = "cuMemAlocate", error = 2 }
+a mode that there is not|2|form|device.xid { code = 48, form = "loud" }
+TABLE
+
+# ---- pages that are none: said once, and the program runs as without us ----
+alone() { # PAGE COMMAND...: the proxy in front of the program, without exec
+	FAULTDRILL_DEVICES=$1 LD_LIBRARY_PATH=$HOOK LD_PRELOAD=$HOOK/libcuda.so.1 \
+		timeout 20 "${@:2}" >"$WORK/text" 2>"$WORK/err"
+	rc=$?
+}
+"$BUILD/gpu/one" --dir "$WORK" --bin "$PWD/$BUILD" --software 1 none -- true 2>/dev/null
+page=$WORK/devices.page
+head -c 5000 "$page" >"$WORK/short"
+chmod 600 "$WORK/short"
+cp -p "$page" "$WORK/version"
+printf '\377' | dd of="$WORK/version" bs=1 seek=8 conv=notrunc status=none
+cp -p "$page" "$WORK/mode"
+chmod 666 "$WORK/mode"
+for bad in short version mode; do
+	alone "$WORK/$bad" "$P/cuda_linked"
+	is "a page of the wrong $bad: the program's status" "$rc" 0
+	said "a page of the wrong $bad: the program is untouched" 'end after 5 steps'
+	is "a page of the wrong $bad: it is said once" "$(grep -c . "$WORK/err")" 1
+done
+alone "$WORK/none" "$P/cuda_linked"
+is "no page: the program's status" "$rc" 0
+alone "$page" "$P/cuda_linked"
+is "a good page: nothing is said" "$(cat "$WORK/err")" ""
+
+# ---- the proxy twice: one speaks, the other says so and stands aside ----
+mkdir "$WORK/again"
+build=$(sed -n 's/.*BUILD_ID "\(.*\)"/\1/p' "$BUILD/build_id.h")
+while IFS='|' read -r name edit words; do
+	LC_ALL=C sed "$edit" "$HOOK/libcuda.so.1" >"$WORK/again/libcuda.so.1"
+	alone "$page" "$P/cuda_dlopen" --library libcuda.so.1 \
+		--library "$WORK/again/libcuda.so.1"
+	is "$name: the program's status" "$rc" 0
+	is "$name: the program is untouched" "$(grep -c 'end after 5 steps' "$WORK/text")" 2
+	is "$name: it is said once" "$(grep -c . "$WORK/err")" 1
+	said "$name: the words" "$words" err
+done <<TABLE
+the proxy loaded twice|s/x/x/|is loaded here twice
+two versions of the proxy|s/$build/0000000000000000/g|is the second version
+TABLE
+
+is "no record is open" "$("$FD" heal --list $S 2>&1)" "nothing to heal"
+finish
