@@ -69,7 +69,8 @@ json_t *drill_exec_proxies(json_t *events)
 	size_t i;
 
 	json_array_foreach(events, i, e)
-		if (is_kind(e, "evidence") && !strcmp(text(e, "of"), "cuda"))
+		if (is_kind(e, "evidence") &&
+		    !strcmp(drill_json_text(e, "of"), "cuda"))
 			json_array_append(list, e);
 	return list;
 }
@@ -83,14 +84,16 @@ static void tell_proxies(json_t *events)
 
 	json_array_foreach(list, i, p) {
 		fprintf(stderr, "faultdrill: exec: %s reached the driver: ",
-			text(p, "program")[0] ? text(p, "program") :
-						"the program");
+			drill_json_text(p, "program")[0]
+				? drill_json_text(p, "program")
+				: "the program");
 		for (k = 0; k < 4; k++)
 			fprintf(stderr, "%s%lld %s", k ? ", " : "",
 				(long long)json_integer_value(
 					json_object_get(p, counters[k])),
 				counters[k]);
-		fprintf(stderr, "; behind the proxy: %s\n", text(p, "next"));
+		fprintf(stderr, "; behind the proxy: %s\n",
+			drill_json_text(p, "next"));
 		if (json_integer_value(json_object_get(p, "bypassed")) > 0)
 			fprintf(stderr, "faultdrill: exec: it opened a driver "
 					"by its path: --audit catches that\n");
