@@ -99,6 +99,7 @@ CUresult drill_context_refused(const struct drill_call *c, CUdevice dev);
 /* Has its error come up? c->result is filled. */
 bool drill_context_is_sick(struct drill_call *c, CUcontext ctx);
 int drill_context_device_of(CUcontext ctx);
+/* These, and their like below, are called in a child, too: only stores. */
 void drill_contexts_start(void);
 
 /* ---- cuda_device.c ---- */
@@ -106,6 +107,7 @@ void drill_contexts_start(void);
 int drill_device_index(CUdevice dev);
 bool drill_peers_refused(unsigned int number, int a, int b);
 CUresult drill_init(unsigned int flags);
+void drill_init_start(void);
 
 /* ---- cuda_kernel.c ---- */
 void drill_kernel_is(const void *fn, const char *name);
@@ -118,6 +120,7 @@ int drill_kernel_memory(const struct drill_call *c,
 bool drill_range_of(uint64_t at, struct drill_range *ret);
 
 /* ---- cuda_capture.c ---- */
+void drill_captures_start(void);
 /* Is the call's stream being captured? */
 bool drill_capturing(const struct drill_call *c);
 bool drill_anything_captures(void);
@@ -132,6 +135,7 @@ CUresult drill_capture_status(struct drill_call *c,
 			      CUstreamCaptureStatus *status);
 
 /* ---- cuda_stream.c: what is done in the order of a stream ---- */
+void drill_hangs_start(void);
 CUresult drill_enqueue(const struct drill_call *c, CUhostFn fn, void *data);
 void drill_hang(struct drill_call *c, unsigned int fault);
 bool drill_hangs_already(const struct drill_call *c, unsigned int fault);
@@ -142,6 +146,7 @@ void drill_wait_begin(struct drill_call *c);
 void drill_wait_end(struct drill_call *c);
 
 /* ---- cuda_flip.c ---- */
+void drill_flips_start(void);
 /* Is there anything to flip bits of in this call? */
 bool drill_flip_can(struct drill_call *c, unsigned int fault);
 /* After can: it is not this call's turn. */

@@ -134,3 +134,12 @@ CUresult drill_capture_status(struct drill_call *c,
 		*status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
 	return c->result;
 }
+
+void drill_captures_start(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	atomic_store(&now, 0);
+	atomic_store(&failed_n, 0);
+	for (int i = 0; i < FAILED; i++)
+		failed[i] = NULL;
+}

@@ -321,9 +321,9 @@ bool drill_context_is_sick(struct drill_call *c, CUcontext ctx)
 	return true;
 }
 
-/* In a child, too: only stores. */
 void drill_contexts_start(void)
 {
+	pthread_mutex_init(&lock, NULL);
 	for (int i = 0; i < CONTEXTS; i++)
 		atomic_store(&contexts[i].ctx, NULL);
 	atomic_store(&used, 0);

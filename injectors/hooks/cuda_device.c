@@ -174,18 +174,26 @@ static CUresult init_without(unsigned int flags, const int *left, int left_n)
 	return e;
 }
 
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
+
 CUresult drill_init(unsigned int flags)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static bool done;
 	int left[DRILL_DEVICES], left_n, n;
 	CUresult e;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&init_lock);
 	n = done ? 0 : find_left(left, &left_n);
 	e = done || left_n == n ? drill_next(cuInit)(flags) :
 				  init_without(flags, left, left_n);
 	done = done || !e;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&init_lock);
 	return e;
+}
+
+void drill_init_start(void)
+{
+	pthread_mutex_init(&init_lock, NULL);
+	for (int i = 0; i < DRILL_DEVICES; i++)
+		atomic_store(&index_of[i], 0);
 }

@@ -295,13 +295,25 @@ static bool has_room(const struct drill_call *c, uint64_t limit)
 	return total - available + c->bytes <= limit;
 }
 
+/* With a limit, what counts is what does not fit. */
 static bool is_full(struct drill_call *c, unsigned int i)
 {
-	struct drill_device_fault *f = drill_fault(i);
+	uint64_t limit = drill_fault(i)->limit_bytes;
 
-	if (!f->limit_bytes)
-		return drill_cuda_met(i);
-	return drill_fault_holds(i) && !has_room(c, f->limit_bytes);
+	return (!limit || !has_room(c, limit)) && drill_cuda_met(i);
+}
+
+/* What all contexts of a device meet comes from the device once it has fired:
+ * a process that starts after a reset must not meet it again. */
+static bool comes_from_device(const struct drill_device_fault *f)
+{
+	if (atomic_load_explicit(&f->state, memory_order_relaxed) !=
+	    DRILL_DEVICE_FIRED)
+		return false;
+	for (uint32_t k = 0; k < f->steps && k < DRILL_DEVICE_STEPS; k++)
+		if (f->step[k].running_error)
+			return true;
+	return false;
 }
 
 /* True: the call is answered. */
@@ -311,7 +323,8 @@ static bool hit(struct drill_call *c, unsigned int i)
 
 	switch (f->action) {
 	case DRILL_DEVICE_STICKY:
-		return f->error && drill_cuda_met(i) && stick(c, i);
+		return f->error && !comes_from_device(f) &&
+		       drill_cuda_met(i) && stick(c, i);
 	case DRILL_DEVICE_RETURN:
 		return drill_cuda_met(i) && answer(c, i, f->error);
 	case DRILL_DEVICE_OOM:
@@ -403,7 +416,12 @@ void drill_effect_start(void)
 	drill_contexts_start();
 }
 
+/* Another thread may have held a lock when its process was copied. */
 void drill_effect_child(void)
 {
 	drill_contexts_start();
+	drill_captures_start();
+	drill_hangs_start();
+	drill_flips_start();
+	drill_init_start();
 }

@@ -372,3 +372,10 @@ void drill_flip_end(struct drill_call *c)
 					     flip_changed : flip_each);
 	}
 }
+
+void drill_flips_start(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	for (int i = 0; i < BUFFERS; i++)
+		buffers[i].view = NULL;
+}

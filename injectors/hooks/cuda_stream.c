@@ -168,3 +168,9 @@ void drill_slow_end(struct drill_call *c)
 	if (c->slow)
 		drill_enqueue(c, end_slow, c->slow);
 }
+
+void drill_hangs_start(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	atomic_store(&hanging, 0);
+}

@@ -39,7 +39,7 @@ START_TEST(nothing_armed_changes_nothing)
 }
 END_TEST
 
-START_TEST(the_launch_succeeds_the_next_sync_fails_and_all_that_follows)
+START_TEST(the_launch_succeeds_the_next_sync_fails_and_all_after)
 {
 	struct drill_device_fault *f;
 	CUdeviceptr p;
@@ -153,7 +153,7 @@ START_TEST(another_context_of_the_process_goes_on)
 END_TEST
 
 /* 700 wants the process relaunched; 214 wants another context. */
-START_TEST(a_new_context_works_unless_the_process_is_done_for)
+START_TEST(a_new_context_works_unless_the_process_is_lost)
 {
 	CUcontext again;
 	int error = _i ? 700 : ECC;
@@ -273,7 +273,7 @@ static void end_second(pid_t pid)
 }
 
 /* Contained, uncontained, and uncontained on another device. */
-START_TEST(another_process_fails_only_when_it_is_not_contained)
+START_TEST(another_process_fails_only_if_uncontained)
 {
 	struct drill_device_fault f = _i ? uncontained() : sticky(ECC, 1);
 	pid_t pid;
@@ -309,6 +309,28 @@ START_TEST(a_reset_heals_contexts_to_come_and_no_others)
 	OK(cuCtxSetCurrent(rig.ctx));
 	FAILS(cuCtxSynchronize(), ECC);
 	ck_assert_int_eq(f->surfaced_call, RIG_cuCtxSynchronize);
+}
+END_TEST
+
+/* The fault still stands there; the device is well again. */
+START_TEST(a_process_that_starts_after_the_reset_goes_on)
+{
+	int status;
+	pid_t pid;
+
+	rig_page(1);
+	arm_uncontained();
+	for (int i = 0; i < 2; i++) {
+		pid = fork();
+		if (!pid) {
+			rig_start_program();
+			OK(rig_add(NULL, 1));
+			_exit(cuCtxSynchronize() == (i ? 0 : ECC) ? 0 : 1);
+		}
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_int_eq(status, 0);
+		drill_device_reset(rig.page, 0);
+	}
 }
 END_TEST
 
@@ -530,7 +552,8 @@ END_TEST
 START_TEST(a_full_device_says_so_everywhere)
 {
 	struct drill_device_fault f = { .action = DRILL_DEVICE_OOM,
-					.limit_bytes = 8192, .error = 2 };
+					.limit_bytes = 8192, .error = 2,
+					.every = 1 };
 	struct drill_device_fault *armed;
 	size_t left, total, all;
 	CUdeviceptr p, q;
@@ -668,14 +691,15 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, NULL, rig_end);
 	tcase_add_test(t, nothing_armed_changes_nothing);
-	tcase_add_test(t, the_launch_succeeds_the_next_sync_fails_and_all_that_follows);
+	tcase_add_test(t, the_launch_succeeds_the_next_sync_fails_and_all_after);
 	tcase_add_loop_test(t, any_call_that_looks_at_the_work_says_it, 0, 12);
 	tcase_add_test(t, another_context_of_the_process_goes_on);
-	tcase_add_loop_test(t, a_new_context_works_unless_the_process_is_done_for, 0, 2);
+	tcase_add_loop_test(t, a_new_context_works_unless_the_process_is_lost, 0, 2);
 	tcase_add_test(t, only_the_named_kernel_counts);
 	tcase_add_test(t, a_fault_of_another_device_or_rank_is_not_ours);
-	tcase_add_loop_test(t, another_process_fails_only_when_it_is_not_contained, 0, 3);
+	tcase_add_loop_test(t, another_process_fails_only_if_uncontained, 0, 3);
 	tcase_add_test(t, a_reset_heals_contexts_to_come_and_no_others);
+	tcase_add_test(t, a_process_that_starts_after_the_reset_goes_on);
 	tcase_add_test(t, a_context_does_not_survive_the_reset_it_slept_through);
 	tcase_add_test(t, a_new_context_gets_what_its_device_is);
 	tcase_add_test(t, what_the_agent_fired_meets_the_process_at_its_next_look);
