@@ -10,7 +10,7 @@
  * it blocked; a command that lasts a minute is killed.
  *
  * FAULT: none xid=CODE effect=CODE alarm=CODE hang slow=FACTOR corrupt=memory|
- * output|copy oom call=SYMBOL:CUresult delay=SYMBOL:NS peer absent, then maybe
+ * output|copy oom call=SYMBOL:CUresult delay=SYMBOL:NS absent, then maybe
  * @NTH: of the matching calls (3).
  */
 #include "harness/cli/exec_place.h"
@@ -132,11 +132,11 @@ static void read_fault(char *word, struct drill_device_fault *f)
 		f->action = DRILL_DEVICE_SLOW, f->every = 1,
 		f->factor_ppm = (uint32_t)(atof(value) * 1e6);
 	else if (is(word, "oom"))
-		f->action = DRILL_DEVICE_OOM, f->limit_bytes = 1;
-	else if (is(word, "peer"))
-		f->action = DRILL_DEVICE_NO_PEER;
+		f->action = DRILL_DEVICE_OOM, f->error = 2, f->nth = 1,
+		f->every = 1;
 	else if (is(word, "absent"))
-		f->action = DRILL_DEVICE_ABSENT;
+		f->action = DRILL_DEVICE_ABSENT, f->error = 100, f->steps = 1,
+		f->step[0].health = DRILL_DEVICE_GONE;
 	else
 		die(word, "no such fault");
 }
@@ -145,9 +145,7 @@ static void read_fault(char *word, struct drill_device_fault *f)
 static bool at_once(const struct drill_device_fault *f)
 {
 	return f->action == DRILL_DEVICE_NOTHING ||
-	       f->action == DRILL_DEVICE_NO_PEER ||
-	       f->action == DRILL_DEVICE_ABSENT ||
-	       f->action == DRILL_DEVICE_OOM;
+	       f->action == DRILL_DEVICE_ABSENT;
 }
 
 /* ---- the page ---- */
@@ -308,6 +306,7 @@ int main(int argc, char **argv)
 	char path[600];
 
 	setenv(DRILL_EXEC_WANT, "cuda", 1);
+	setenv("FAULTDRILL_DEVICE_COUNT", "1", 0);
 	for (i = 1; i < argc && argv[i][0] == '-'; i++)
 		if (is(argv[i], "--audit"))
 			setenv(DRILL_EXEC_WANT, "cuda audit", 1);
