@@ -15,4 +15,13 @@ function jobs.small(more)
   return workload.train(job)
 end
 
+--- The same, with a health check that looks at every device and at the log.
+function jobs.watched(more)
+  local job = { health = "both", health_interval = "250ms" }
+  for name, value in pairs(more or {}) do
+    job[name] = value
+  end
+  return jobs.small(job)
+end
+
 return jobs
