@@ -205,65 +205,25 @@ void drill_on_agent_gone(void *ctx, int host, const char *reason)
 
 /* ---- asking all of them ---- */
 
-static bool all_greeted(struct drill *d)
-{
-	int i;
+/* drill_await asks without an argument: one question of each host a function. */
+#define ALL(name, is)                                                          \
+	static bool all_##name(struct drill *d)                                \
+	{                                                                      \
+		const struct drill_host_state *h = d->hosts;                   \
+                                                                               \
+		for (; h < d->hosts + d->lab.n_hosts; h++)                     \
+			if (!(is))                                             \
+				return false;                                  \
+		return true;                                                   \
+	}
 
-	for (i = 0; i < d->lab.n_hosts; i++)
-		if (!d->hosts[i].greeted)
-			return false;
-	return true;
-}
-
-static bool all_probed(struct drill *d)
-{
-	int i;
-
-	for (i = 0; i < d->lab.n_hosts; i++)
-		if (d->hosts[i].probes > 0)
-			return false;
-	return true;
-}
-
-static bool all_planned(struct drill *d)
-{
-	int i;
-
-	for (i = 0; i < d->lab.n_hosts; i++)
-		if (!d->hosts[i].planned)
-			return false;
-	return true;
-}
-
-static bool all_ended(struct drill *d)
-{
-	int i;
-
-	for (i = 0; i < d->lab.n_hosts; i++)
-		if (!d->hosts[i].ended && !d->hosts[i].gone)
-			return false;
-	return true;
-}
-
-static bool all_before(struct drill *d)
-{
-	int i;
-
-	for (i = 0; i < d->lab.n_hosts; i++)
-		if (!d->hosts[i].before && !d->hosts[i].gone)
-			return false;
-	return true;
-}
-
-static bool all_after(struct drill *d)
-{
-	int i;
-
-	for (i = 0; i < d->lab.n_hosts; i++)
-		if (!d->hosts[i].after && !d->hosts[i].gone)
-			return false;
-	return true;
-}
+ALL(greeted, h->greeted)
+ALL(probed, h->probes <= 0)
+ALL(planned, h->planned)
+ALL(ended, h->ended || h->gone)
+ALL(before, h->before || h->gone)
+ALL(after, h->after || h->gone)
+ALL(gone, h->gone)
 
 /* An agent goes on alone until its lease is out; we say that we live. */
 static void renew(void *arg)
@@ -418,16 +378,6 @@ int drill_hosts_end_trial(struct drill *d, struct drill_trial *t,
 				      t->index));
 	return drill_await(d, all_ended, DRILL_ANSWER_NS,
 			   "the agents to end the trial", err);
-}
-
-static bool all_gone(struct drill *d)
-{
-	int i;
-
-	for (i = 0; i < d->lab.n_hosts; i++)
-		if (!d->hosts[i].gone)
-			return false;
-	return true;
 }
 
 void drill_hosts_down(struct drill *d)

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,21 +45,13 @@ static struct job *find(struct drill_provider *p, const char *name)
 
 /* --- its processes ------------------------------------------------------- */
 
-/* In rounds: what forks while we look is found in the next one; a killed one
- * may take a moment to be gone. Bounded: down proves it for good. */
+/* As many as die in time: down proves it for good. */
 static void kill_theirs(struct job *j)
 {
 	struct drill_marked m;
-	int round;
 
 	drill_marked_init(&m, j->p->lab->mark, j->name);
-	for (round = 0; round < 500; round++) {
-		m.found = 0;
-		j->p->place->each(j->p->lab, drill_marked_kill, &m);
-		if (!m.found)
-			return;
-		poll(NULL, 0, 2);
-	}
+	drill_marked_end(&m, j->p->place->each, j->p->lab);
 }
 
 /* --- its events ---------------------------------------------------------- */

@@ -37,13 +37,6 @@ static int place_job(struct drill_lab *lab, const char *job,
 	return 0;
 }
 
-static void place_each(struct drill_lab *lab, void (*fn)(pid_t, void *),
-		       void *arg)
-{
-	(void)lab;
-	drill_marked_each_process(fn, arg);
-}
-
 static int place_welcome(struct drill_lab *lab, int host, json_t *welcome)
 {
 	struct drill_marked m;
@@ -57,7 +50,7 @@ static int place_welcome(struct drill_lab *lab, int host, json_t *welcome)
 static const struct drill_place place = {
 	.agent = place_agent,
 	.job = place_job,
-	.each = place_each,
+	.each = drill_marked_each_process,
 	.welcome = place_welcome,
 };
 

@@ -47,11 +47,13 @@ void drill_marked_kill(pid_t pid, void *arg)
 	close(fd);
 }
 
-void drill_marked_each_process(void (*fn)(pid_t, void *), void *arg)
+void drill_marked_each_process(struct drill_lab *lab, void (*fn)(pid_t, void *),
+			       void *arg)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;
 
+	(void)lab;
 	while (d && (e = readdir(d)))
 		if (isdigit((unsigned char)e->d_name[0]))
 			fn((pid_t)atoi(e->d_name), arg);
@@ -59,20 +61,30 @@ void drill_marked_each_process(void (*fn)(pid_t, void *), void *arg)
 		closedir(d);
 }
 
-/* In rounds: what forks while we look is found in the next one. */
-int drill_marked_kill_all(const char *mark, struct drill_err *err)
+/* In rounds: what forks while we look is found in the next one, and a killed one
+ * may take a moment to be gone. */
+int drill_marked_end(struct drill_marked *m, drill_marked_each *each,
+		     struct drill_lab *lab)
 {
-	struct drill_marked m;
 	int round;
 
-	drill_marked_init(&m, mark, NULL);
 	for (round = 0; round < ROUNDS; round++) {
-		m.found = 0;
-		drill_marked_each_process(drill_marked_kill, &m);
-		if (!m.found)
+		m->found = 0;
+		each(lab, drill_marked_kill, m);
+		if (!m->found)
 			return 0;
 		poll(NULL, 0, ROUND_MS);
 	}
+	return -EBUSY;
+}
+
+int drill_marked_kill_all(const char *mark, struct drill_err *err)
+{
+	struct drill_marked m;
+
+	drill_marked_init(&m, mark, NULL);
+	if (drill_marked_end(&m, drill_marked_each_process, NULL) == 0)
+		return 0;
 	return drill_err_set(err, -EBUSY, who,
 			     "%d processes of the lab do not die", m.found);
 }

@@ -30,8 +30,18 @@ void drill_marked_init(struct drill_marked *m, const char *mark,
  * and counts it. */
 void drill_marked_kill(pid_t pid, void *arg);
 
-/* Every process of this machine that we can see. */
-void drill_marked_each_process(void (*fn)(pid_t pid, void *arg), void *arg);
+/* Calls @fn for each process that might be one; as drill_place.each. */
+struct drill_lab;
+typedef void drill_marked_each(struct drill_lab *lab,
+			       void (*fn)(pid_t pid, void *arg), void *arg);
+
+/* Every process of this machine that we can see; @lab is not looked at. */
+drill_marked_each drill_marked_each_process;
+
+/* Kills those of @each that carry the mark, until none is left. -EBUSY: some
+ * would not die. */
+int drill_marked_end(struct drill_marked *m, drill_marked_each *each,
+		     struct drill_lab *lab);
 
 /* Every process of the lab, until none is left. -EBUSY: some would not die. */
 int drill_marked_kill_all(const char *mark, struct drill_err *err);
