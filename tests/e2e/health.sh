@@ -125,6 +125,16 @@ finish 30
 	grep -q "no spare for host 'h1' (Xid 79: " "$dir/events"
 verdict "with no spare the launcher gives up at once and says why"
 
+# Without a watcher: the rank itself says that its device fails, at each start.
+start starts -- sh -c '[ $FAULTDRILL_HOST != h1 ] || exit 87'
+finish 30
+[ $rc = 0 ] && [ "$(field blamed blame)" = "rank 2" -o \
+	"$(field blamed blame)" = "rank 3" ] &&
+	[ "$(field host.down host)" = h1 ] &&
+	[ "$(field allocated what)" = "same hosts" ] &&
+	[ "$(count attempt.begin)" = 3 ]
+verdict "a host whose device fails at each start is tried twice, then replaced"
+
 start spare --health xid -- "$job" "$base/spare/state" 60 10 20000
 runs
 log h2 79 "GPU has fallen off the bus."

@@ -5,6 +5,8 @@
 
 #include "policy.h"
 
+#include <faultdrill/progress.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,6 +19,7 @@
 #define AGAIN_MS 1000	/* until a watcher that ended is started again */
 #define RESET_MS 15000	/* a reset is answered by then */
 #define RESETS 3	/* of one device in one job, then it is bad */
+#define BAD_STARTS 2
 #define DEVICES 64
 #define SEEN 24
 #define WORDS 64
@@ -476,6 +479,35 @@ bool launch_health_blame(struct launch_job *j)
 			    of->device[first].by,
 			    of->device[first].why);
 	return of;
+}
+
+/* Once may be chance: memory that the last attempt had not given back, say. */
+static bool failed_start(const struct launch_job *j, const struct launch_host *h)
+{
+	int i;
+
+	for (i = 0; i < j->n_ranks; i++) {
+		const struct launch_report *r = &j->ranks[i].report;
+
+		if (&j->hosts[r->host] == h && r->state == LAUNCH_EXITED &&
+		    !r->signal && r->code == FAULTDRILL_EXIT_DEVICE &&
+		    r->step == 0)
+			return true;
+	}
+	return false;
+}
+
+void launch_health_starts(struct launch_job *j)
+{
+	int i;
+
+	for (i = 0; i < j->n_hosts; i++) {
+		struct launch_host *h = &j->hosts[i];
+
+		h->bad_starts = failed_start(j, h) ? h->bad_starts + 1 : 0;
+		if (h->bad_starts == BAD_STARTS)
+			exclude(h, "a device of it fails at each start");
+	}
 }
 
 /* ---- mending ---- */

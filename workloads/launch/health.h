@@ -22,6 +22,9 @@ void launch_health_look(struct launch_job *j);
 /* Blames the device that a watcher complained of in this attempt, and says so.
  * False: none did. */
 bool launch_health_blame(struct launch_job *j);
+/* Of each attempt that failed, with or without watchers: a host on which a
+ * rank's device fails again before any step is not used any more. */
+void launch_health_starts(struct launch_job *j);
 /* Once all is fenced: has devices reset, takes bad hosts out. True while there
  * is an answer to wait for; ask again. */
 bool launch_health_mend(struct launch_job *j);

@@ -264,6 +264,7 @@ void launch_job_fenced(struct launch_job *j)
 	} else {
 		if (j->wait_ns == 0)
 			j->wait_ns = launch_now();
+		launch_health_starts(j);
 		enter_phase(j, LAUNCH_MENDING);
 		mending(j);
 	}

@@ -30,6 +30,7 @@ struct launch_host {
 	bool lost; /* could not be fenced: not used until it can be */
 	bool bad;  /* a device of it is: not used any more */
 	char bad_why[128];
+	int bad_starts; /* in a row: its device failed before any step */
 	struct launch_health *health; /* health.h; NULL: not watched */
 	struct launch_child fence;
 	bool asked, fenced; /* in the fence under way */
