@@ -358,7 +358,7 @@ $(BUILD)/hooks/cuda/libcuda.so.1: $(CUDA_HOOK)
 
 # The proxy inside a test program, where sanitizers see it.
 CUDA_EFFECTS := $(addprefix $(BUILD)/tests/unit/,test_cuda_effects \
-	test_cuda_streams)
+	test_cuda_streams test_cuda_threads)
 $(CUDA_EFFECTS): $(BUILD)/libcudahook.a | $(BUILD)/softcuda/libcuda.so.1
 $(BUILD)/libcudahook.a: $(patsubst $(BUILD)/hook/%,$(BUILD)/obj/%,\
 	$(filter-out %/cuda_trampoline.o,$(CUDA_HOOK))) \
@@ -415,7 +415,8 @@ $(BUILD)/tests/cuda/toy/libcuda.so.1: $(wildcard tests/support/cuda/toy.*) \
 	$(Q)$(CC) -std=gnu11 $(WARN) -I. -Iworkloads/include -O2 -fPIC -shared \
 		-Wl,-soname,$(@F) -o $@ $(filter %.S %.c,$^)
 
-$(BUILD)/tests/unit/test_cuda_proxy $(BUILD)/tests/unit/test_cuda_process: | \
+$(addprefix $(BUILD)/tests/unit/,test_cuda_proxy test_cuda_process \
+	test_cuda_threads): | \
 	$(BUILD)/hooks/cuda/libcuda.so.1 \
 	$(BUILD)/tests/cuda/toy/libcuda.so.1 $(BUILD)/softcuda/libcuda.so.1
 
