@@ -115,6 +115,7 @@ struct drill_injector {
 	enum drill_survives survives;
 	enum drill_risk risk;
 	unsigned int targets;		 /* bits of drill_target_kind */
+	bool alone; /* two of it on one device do not compose */
 	const char *const *stands_for;	 /* causes, as in failure_rates.csv */
 	const char *const *needs;	 /* "cap:kill", "cgroup:freezer", "hook:mpi" */
 	const char *missing;		 /* why this build cannot run it, or NULL */

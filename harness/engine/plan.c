@@ -348,7 +348,8 @@ int drill_plan_make(const struct drill_spec *spec,
 	check_needs(p, lab);
 	for (i = 0; i < p->n && rc == 0; i++)
 		rc = make_fault(p, i, lab, hosts, n_hosts, err);
-	return rc;
+	return rc ? rc
+		  : drill_plan_compose(p, drill_plan_devices(spec, lab), err);
 }
 
 void drill_plan_made_done(struct drill_plan_made *p)

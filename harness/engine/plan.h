@@ -68,4 +68,8 @@ json_t *drill_plan_json(const struct drill_plan_made *plan,
 int drill_plan_allowed(const struct drill_plan_made *plan,
 		       enum drill_risk allow, struct drill_err *err);
 
+/* compose.c: refuses faults that cannot be in force on one device together. */
+int drill_plan_compose(const struct drill_plan_made *p, int devices,
+		       struct drill_err *err);
+
 #endif

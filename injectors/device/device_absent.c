@@ -75,6 +75,7 @@ const struct drill_injector drill_device_absent = {
 	.survives = DRILL_SURVIVES_PROCESS,
 	.risk = DRILL_RISK_CONTAINED,
 	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.alone = true,
 	.stands_for = (const char *const[]){ "Faulty GPU", "GPU death", NULL },
 	.needs = (const char *const[]){ "hook:cuda", NULL },
 	.params = params,

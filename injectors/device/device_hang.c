@@ -94,6 +94,7 @@ const struct drill_injector drill_device_hang = {
 	.survives = DRILL_SURVIVES_PROCESS,
 	.risk = DRILL_RISK_CONTAINED,
 	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.alone = true,
 	.stands_for = (const char *const[]){
 		"Job hang", "NCCL watchdog timeout",
 		"Hang with no NCCL timeout at eval", NULL },

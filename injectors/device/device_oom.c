@@ -76,6 +76,7 @@ const struct drill_injector drill_device_oom = {
 	.survives = DRILL_SURVIVES_PROCESS,
 	.risk = DRILL_RISK_CONTAINED,
 	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.alone = true,
 	.stands_for = (const char *const[]){ "CUDA error",
 					     "CUDA execution error", NULL },
 	.needs = (const char *const[]){ "hook:cuda", NULL },

@@ -60,6 +60,7 @@ const struct drill_injector drill_device_peer = {
 	.survives = DRILL_SURVIVES_PROCESS,
 	.risk = DRILL_RISK_CONTAINED,
 	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.alone = true,
 	.stands_for = (const char *const[]){ "NVLink error", NULL },
 	.needs = (const char *const[]){ "hook:cuda", NULL },
 	.params = params,
