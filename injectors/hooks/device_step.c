@@ -255,7 +255,7 @@ void drill_device_sicken(struct drill_device_page *p)
 {
 	word *hot = (word *)p->hot, sick = ~UINT64_C(0) / 255 * HOT_SICK;
 
-	for (size_t i = 0; i < sizeof(p->hot) / sizeof(*hot); i++)
+	for (size_t i = 0; i < sizeof(p->hot) / 8; i++)
 		if ((__atomic_load_n(hot + i, __ATOMIC_RELAXED) & sick) != sick)
 			__atomic_fetch_or(hot + i, sick, __ATOMIC_RELAXED);
 }
