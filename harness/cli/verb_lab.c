@@ -19,9 +19,10 @@ static int count(struct drill_cli *cli, const char *name, int *ret,
 	char *end;
 	long n = s ? strtol(s, &end, 10) : *ret;
 
-	if (s && (end == s || *end || n < 0 || n > 100000))
+	if (s && (end == s || *end || n < 0 || n > DRILL_LAB_HOSTS))
 		return drill_err_set(err, -EINVAL, NULL, "--%s: '%s' is no "
-				     "number of hosts", name, s);
+				     "number of hosts from 0 to %d", name, s,
+				     DRILL_LAB_HOSTS);
 	*ret = (int)n;
 	return 0;
 }
@@ -42,6 +43,8 @@ static int read_spec(struct drill_cli *cli, struct drill_lab_spec *spec,
 		rc = count(cli, "hosts", &spec->hosts, err);
 	if (rc == 0)
 		rc = count(cli, "spares", &spec->spares, err);
+	if (rc == 0)
+		rc = drill_lab_spec_check(spec, err);
 	if (name)
 		snprintf(spec->name, sizeof(spec->name), "%s", name);
 	return rc;

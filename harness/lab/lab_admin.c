@@ -8,9 +8,11 @@
 #include "lab_dir.h"
 #include "lab_mark.h"
 #include "provider.h"
+#include "spec.h"
 
 #include "harness/agent/process.h"
 #include "harness/core/jsonx.h"
+#include "harness/core/unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -114,6 +116,21 @@ static int read_lab(const char *name, json_t **ret, char *dir, size_t size,
 	return drill_lab_file_read(dir, ret, err);
 }
 
+static void add_states(json_t *lab, const char *dir)
+{
+	json_t *host;
+	size_t i;
+
+	json_object_set_new(lab, "dir", json_string(dir));
+	json_object_set_new(lab, "state", json_string(state_of(lab)));
+	json_array_foreach (json_object_get(lab, "hosts"), i, host)
+		json_object_set_new(
+			host, "state",
+			json_string(!json_object_get(host, "pid") ? "shared"
+				    : lives(host, "pid", "start") ? "up"
+								  : "down"));
+}
+
 int drill_lab_admin_up(const struct drill_lab_spec *spec, const char *state,
 		       json_t **ret, struct drill_err *err)
 {
@@ -137,6 +154,8 @@ int drill_lab_admin_up(const struct drill_lab_spec *spec, const char *state,
 	rc = lab.ops->down(&lab, err); /* lets go of it, no more */
 	if (rc == 0 && ret)
 		rc = drill_lab_file_read(dir, ret, err);
+	if (rc == 0 && ret)
+		add_states(*ret, dir);
 	return rc;
 }
 
@@ -171,21 +190,6 @@ int drill_lab_admin_down(const char *name, struct drill_err *err)
 				      drill_json_text(lab, "cgroup"), err);
 	json_decref(lab);
 	return rc;
-}
-
-static void add_states(json_t *lab, const char *dir)
-{
-	json_t *host;
-	size_t i;
-
-	json_object_set_new(lab, "dir", json_string(dir));
-	json_object_set_new(lab, "state", json_string(state_of(lab)));
-	json_array_foreach (json_object_get(lab, "hosts"), i, host)
-		json_object_set_new(
-			host, "state",
-			json_string(!json_object_get(host, "pid") ? "shared"
-				    : lives(host, "pid", "start") ? "up"
-								  : "down"));
 }
 
 /* One that is being made, or was left half made, is told as such. */
@@ -277,6 +281,30 @@ static int become(const char *dir, const char *host, char *const *argv,
 	return drill_err_errno(err, errno, who, "cannot run '%s'", agent);
 }
 
+/* The names of its hosts, for one that is none of them. */
+static int check_host(const json_t *lab, const char *host, struct drill_err *err)
+{
+	const char *names[DRILL_LAB_HOSTS + 1] = { NULL }, *near;
+	json_t *h, *hosts = json_object_get(lab, "hosts");
+	size_t i;
+
+	json_array_foreach (hosts, i, h) {
+		if (i < DRILL_LAB_HOSTS)
+			names[i] = drill_json_text(h, "name");
+		if (strcmp(drill_json_text(h, "name"), host) == 0)
+			return 0;
+	}
+	near = drill_nearest(host, names);
+	return drill_err_set(err, -EINVAL, who,
+			     "lab '%s' has no host '%.40s'%s%s%s (%s to %s)",
+			     drill_json_text(lab, "name"), host,
+			     near ? ", did you mean '" : "", near ? near : "",
+			     near ? "'?" : "", names[0] ? names[0] : "none",
+			     i ? names[i < DRILL_LAB_HOSTS ? i - 1
+							   : DRILL_LAB_HOSTS - 1]
+			       : "none");
+}
+
 int drill_lab_admin_shell(const char *name, const char *host, char *const *argv,
 			  struct drill_err *err)
 {
@@ -294,7 +322,13 @@ int drill_lab_admin_shell(const char *name, const char *host, char *const *argv,
 		rc = drill_err_set(err, -ENOTSUP, who,
 				   "hosts of a %s lab are names only: there is "
 				   "nothing to enter",
+<<<<<<< HEAD
 				   drill_json_text(lab, "provider"));
+=======
+				   drill_json_text(lab, "provider"));
+	if (rc == 0)
+		rc = check_host(lab, host, err);
+>>>>>>> 6735d27 (lab: one limit of hosts, a host named right)
 	json_decref(lab);
 	return rc < 0 ? rc : become(dir, host, argv, err);
 }

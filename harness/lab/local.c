@@ -8,6 +8,7 @@
 #include "lab_record.h"
 #include "marked.h"
 #include "updown.h"
+#include "spec.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +19,6 @@
 
 static const char who[] = "lab.local";
 
-#define MAX_HOSTS 250
 
 static void place_agent(struct drill_lab *lab, int host, struct drill_spawn *s)
 {
@@ -58,10 +58,10 @@ static int allocate(struct drill_lab *lab, struct drill_err *err)
 {
 	int i, all = lab->spec.hosts + lab->spec.spares;
 
-	if (all < 1 || all > MAX_HOSTS)
+	if (all < 1 || all > DRILL_LAB_HOSTS)
 		return drill_err_set(err, -EINVAL, who,
 				     "a lab has 1 to %d hosts, not %d",
-				     MAX_HOSTS, all);
+				     DRILL_LAB_HOSTS, all);
 	lab->impl = calloc(1, sizeof(struct drill_lab_base));
 	lab->hosts = calloc((size_t)all, sizeof(*lab->hosts));
 	if (!lab->impl || !lab->hosts)

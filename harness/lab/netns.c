@@ -12,6 +12,7 @@
 #include "lab_record.h"
 #include "netns_link.h"
 #include "provider.h"
+#include "spec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,6 @@
 
 static const char who[] = "lab.netns";
 
-#define MAX_HOSTS 250
 
 /* --- where processes are put --------------------------------------------- */
 
@@ -111,11 +111,11 @@ static int allocate(struct drill_lab *lab, struct drill_err *err)
 	int i, all = lab->spec.hosts + lab->spec.spares;
 	struct netns *n = calloc(1, sizeof(*n));
 
-	if (all < 1 || all > MAX_HOSTS) {
+	if (all < 1 || all > DRILL_LAB_HOSTS) {
 		free(n);
 		return drill_err_set(err, -EINVAL, who,
 				     "a lab has 1 to %d hosts, not %d",
-				     MAX_HOSTS, all);
+				     DRILL_LAB_HOSTS, all);
 	}
 	lab->hosts = calloc((size_t)all, sizeof(*lab->hosts));
 	if (n) {
@@ -243,9 +243,9 @@ static int probe(const struct drill_lab_spec *spec, struct drill_err *err)
 	char base[256], path[PATH_MAX];
 	int rc;
 
-	if (spec->hosts + spec->spares > MAX_HOSTS)
+	if (spec->hosts + spec->spares > DRILL_LAB_HOSTS)
 		return drill_err_set(err, -EINVAL, who, "at most %d hosts",
-				     MAX_HOSTS);
+				     DRILL_LAB_HOSTS);
 	if (geteuid() != 0)
 		return drill_err_set(err, -EPERM, who,
 				     "namespaces with a network need root");

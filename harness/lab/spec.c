@@ -13,7 +13,6 @@
 
 static const char who[] = "lab";
 
-#define MAX_HOSTS 100000 /* a model has many; providers have limits of their own */
 #define MAX_DEVICES 64
 
 void drill_lab_spec_init(struct drill_lab_spec *spec)
@@ -90,13 +89,13 @@ static int set_name(struct drill_lab_spec *s, const char *key, json_t *value,
 static int set_hosts(struct drill_lab_spec *s, const char *key, json_t *value,
 		     struct drill_err *err)
 {
-	return set_count(key, value, 1, MAX_HOSTS, &s->hosts, err);
+	return set_count(key, value, 1, DRILL_LAB_HOSTS, &s->hosts, err);
 }
 
 static int set_spares(struct drill_lab_spec *s, const char *key, json_t *value,
 		      struct drill_err *err)
 {
-	return set_count(key, value, 0, MAX_HOSTS, &s->spares, err);
+	return set_count(key, value, 0, DRILL_LAB_HOSTS, &s->spares, err);
 }
 
 static int set_devices(struct drill_lab_spec *s, const char *key, json_t *value,
@@ -242,6 +241,11 @@ int drill_lab_spec_check(const struct drill_lab_spec *spec,
 	json_t *group, *list, *entry;
 	size_t i;
 
+	if (n > DRILL_LAB_HOSTS)
+		return drill_err_set(err, -EINVAL, who,
+				     "'hosts' and 'spares' are %d together: lab "
+				     "%s has at most %d",
+				     n, spec->provider, DRILL_LAB_HOSTS);
 	json_object_foreach (spec->domains, kind, group) {
 		json_object_foreach (group, name, list) {
 			json_array_foreach (list, i, entry) {

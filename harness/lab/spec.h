@@ -6,6 +6,8 @@
 
 #include "lab.h"
 
+#define DRILL_LAB_HOSTS 250 /* with spares: of every provider that there is */
+
 /* What is not said: netns chosen by auto, 4 hosts, no spare, 2 devices. */
 void drill_lab_spec_init(struct drill_lab_spec *spec);
 

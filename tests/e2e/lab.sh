@@ -19,13 +19,18 @@ lab up >"$WORK/again" 2>&1
 is "a lab of that name is there once: an error" "$?" 3
 has "and the text says how to end it" "$WORK/again" "lab down $NAME"
 lab --format json status >"$WORK/status"
+lab status >"$WORK/told" 2>&1
+is "lab up says what lab status says" "$(cat "$WORK/up")" "$(cat "$WORK/told")"
+has "that the lab is kept" "$WORK/up" "$NAME  netns  kept"
 is "two hosts and a spare are up" \
 	"$(grep -c '"state": *"up"' "$WORK/status")" 3
 is "shell runs a command in the host" "$(in_host h1 hostname)" h1
 in_host h2 'exit 7'
 is "with its exit status" "$?" 7
-in_host h9 true 2>/dev/null
-is "a host that is not there is no host" "$([ $? -ne 0 ] && echo refused)" refused
+lab shell h99 </dev/null 2>"$WORK/no"
+is "a host that is not there is no host" $? 2
+has "and the nearest one and all are named" "$WORK/no" \
+	"no host 'h99', did you mean 'h0'? (h0 to h2)"
 "$FD" heal --state "$WORK/state" >/dev/null 2>&1
 is "heal leaves a kept lab alone" "$(in_host h1 hostname)" h1
 
