@@ -3,6 +3,8 @@
  */
 #include "drill_impl.h"
 
+#include "harness/core/unit.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,8 +107,8 @@ int drill_instant_check(struct drill_trial *t, const char *what, int *fault,
 		"reverted", NULL };
 	static const char *const of_job[] = { "started", "steady", "done",
 					      "ended", NULL };
-	const char *dot = strchr(what, '.');
-	char subject[64];
+	const char *dot = strchr(what, '.'), *near;
+	char subject[64], hint[80];
 
 	snprintf(subject, sizeof(subject), "%.*s",
 		 (int)(dot ? dot - what : 0), what);
@@ -114,12 +116,19 @@ int drill_instant_check(struct drill_trial *t, const char *what, int *fault,
 	*name = dot ? dot + 1 : "";
 	if (*fault < 0 && strcmp(subject, t->d->spec->job) != 0)
 		return drill_err_set(err, -EINVAL, NULL,
-				     "'%s': no fault or workload '%s'", what,
-				     subject);
-	if (!is_one_of(*name, *fault >= 0 ? of_fault : of_job))
+				     "'%s': no fault or workload '%s'%s", what,
+				     subject,
+				     drill_spec_nearest(t->d->spec, subject,
+							true, hint,
+							sizeof(hint)));
+	if (!is_one_of(*name, *fault >= 0 ? of_fault : of_job)) {
+		near = drill_nearest(*name, *fault >= 0 ? of_fault : of_job);
 		return drill_err_set(err, -EINVAL, NULL, "'%s': no instant "
-				     "'%s' of a %s", what, *name,
-				     *fault >= 0 ? "fault" : "workload");
+				     "'%s' of a %s%s%s%s", what, *name,
+				     *fault >= 0 ? "fault" : "workload",
+				     near ? " (did you mean '" : "",
+				     near ? near : "", near ? "'?)" : "");
+	}
 	return 0;
 }
 

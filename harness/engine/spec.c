@@ -176,6 +176,17 @@ static void subjects(const struct drill_spec *spec, const char **names)
 	names[i] = NULL;
 }
 
+const char *drill_spec_nearest(const struct drill_spec *spec, const char *name,
+			       bool job_too, char *buf, size_t size)
+{
+	const char *names[NAMES_MAX + 2];
+
+	subjects(spec, names);
+	if (!job_too)
+		names[spec->n_faults] = NULL;
+	return did_you_mean(name, names, buf, size);
+}
+
 /* "lost.restarted" or "lost": does the part before the dot exist? */
 static int check_reference(const struct drill_spec *spec, const char *what,
 			   char culprit[64], struct drill_err *err)
@@ -456,6 +467,19 @@ static int read_needs(struct drill_spec *spec, char culprit[64],
 	return 0;
 }
 
+/* An empty list of Lua comes as an object. */
+static bool is_tags(json_t *tags)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(tags, i, v)
+		if (!json_is_string(v))
+			return false;
+	return !tags || json_is_string(tags) || json_is_array(tags) ||
+	       (json_is_object(tags) && json_object_size(tags) == 0);
+}
+
 static int read_scalars(struct drill_spec *spec, char culprit[64],
 			struct drill_err *err)
 {
@@ -485,6 +509,9 @@ static int read_scalars(struct drill_spec *spec, char culprit[64],
 		return wrong(err, culprit, "deadline", "deadline: %s", why.msg);
 	if (spec->deadline_ns <= 0)
 		return wrong(err, culprit, "deadline", "deadline: above 0");
+	if (!is_tags(json_object_get(spec->json, "tags")))
+		return wrong(err, culprit, "tags", "tags: a text or a list of "
+			     "texts is wanted");
 	spec->has_run = json_is_true(json_object_get(spec->json, "run"));
 	spec->run_starts =
 		json_is_true(json_object_get(spec->json, "run_starts"));

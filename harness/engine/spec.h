@@ -83,4 +83,9 @@ bool drill_spec_needs(const struct drill_spec *spec, const char *what);
 /* -1 when unknown. */
 int drill_spec_fault_index(const struct drill_spec *spec, const char *name);
 
+/* " (did you mean 'lost'?)" of the faults, and of the job if @job_too; "" where
+ * nothing is near. Returns @buf. */
+const char *drill_spec_nearest(const struct drill_spec *spec, const char *name,
+			       bool job_too, char *buf, size_t size);
+
 #endif

@@ -114,11 +114,14 @@ static int check_fault(struct drill_trial *t, const char *name,
 		       struct drill_err *err)
 {
 	int i = drill_fault_index(t->d, name);
+	char hint[80];
 
 	if (i < 0)
-		return drill_err_set(err, -EINVAL, NULL, "no fault '%s': what "
+		return drill_err_set(err, -EINVAL, NULL, "no fault '%s'%s: what "
 				     "can hurt stands in faults = { ... }",
-				     name);
+				     name, drill_spec_nearest(t->d->spec, name,
+							      false, hint,
+							      sizeof(hint)));
 	return i;
 }
 

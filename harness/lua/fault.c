@@ -141,7 +141,10 @@ static void take_duration(lua_State *L, const struct drill_injector *inj,
 	char *end = NULL;
 	long steps = s ? strtol(s, &end, 10) : 0;
 
-	(void)inj;
+	if (inj->survives == DRILL_SURVIVES_NOTHING)
+		raise_near(L, "duration", "%s: no duration: it is one act, "
+					  "nothing of it lasts or is reverted",
+			   inj->name);
 	if (node_test(L, -1, NODE_UNTIL))
 		json_object_set_new(fault, "duration",
 				    json_from_lua(L, -1, "duration"));

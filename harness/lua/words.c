@@ -82,6 +82,9 @@ static lua_Integer check_count(lua_State *L, int i, const char *what,
 	int ok;
 	lua_Integer n = lua_tointegerx(L, i, &ok);
 
+	if (lua_type(L, i) == LUA_TSTRING)
+		raise_near(L, what, "%s: a whole number is wanted, not the text "
+				    "\"%s\"", what, lua_tostring(L, i));
 	if (!ok || n < least)
 		raise_near(L, what, "%s: a whole number from %d on is wanted, "
 				    "not %s", what, (int)least,

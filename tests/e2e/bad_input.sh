@@ -71,6 +71,8 @@ c08: an unknown rank|host.stop { rank = 7 }|f: no rank 7: the job has ranks 0 to
 c08: an unknown host|host.freeze { host = "h9" }|f: no host 'h9' (did you mean 'h0'?)
 a bare number for a duration|host.stop { rank = 1, duration = 2 }|duration: 2 is no duration: write "2s", say
 a bare number for a trigger|host.stop { rank = 1, at = at.time(5) }|at.time: 5 is no duration: write "5s", say
+a text for a step|host.stop { rank = 1, at = at.step("20") }|at.step: a whole number is wanted, not the text "20"
+a duration of what is one act|host.kill { rank = 1, duration = "1s" }|host.kill: no duration: it is one act
 an unknown collective|host.stop { rank = 1, at = at.step(5):inside "allredcue" }|:inside: unknown call 'allredcue', did you mean 'allreduce'?
 TABLE
 for wrong in 'tp=2|layout: tp above 1: not yet' 'dp=3|layout: dp=3 needs 3 ranks'; do
@@ -80,6 +82,19 @@ for wrong in 'tp=2|layout: tp above 1: not yet' 'dp=3|layout: dp=3 needs 3 ranks
 		"wrong.lua:5: workload.train: ${wrong#*|}" $(run "$WORK/wrong.lua")
 done
 job=
+scenario wrong 'host.stop { rank = 1 }' 'tags = 3,'
+refused "tags that are no text" 2 "wrong.lua:9: tags: a text or a list" \
+	$(run "$WORK/wrong.lua")
+for wrong in 'netns { hosts = 100000 }|must be a number from 1 to 250, not 100000' \
+	'local_ { hosts = 200, spares = 51 }|are 251 together: lab local has at most 250'; do
+	printf 'return scenario {\n  name = "x",\n  lab = lab.%s }\n' \
+		"${wrong%%|*}" >"$WORK/away.lua"
+	refused "a lab.${wrong%%|*}" 2 "away.lua:3: lab.${wrong%% *}: 'hosts'" \
+		$(run "$WORK/away.lua")
+	tr -s ' \n' ' ' <"$WORK/err" | grep -qF "${wrong#*|}" &&
+		pass "${wrong%%|*}: the limit is said" ||
+		fail "${wrong%%|*}: the limit is said" "$(cat "$WORK/err")"
+done
 printf 'return scenario {\n  name = "x",\n  lab = lab.auto { hosts = -2 } }\n' \
 	>"$WORK/away.lua"
 refused "a lab of -2 hosts" 2 "away.lua:3: lab.auto: 'hosts' must be" \
