@@ -6,6 +6,8 @@
 
 #include "harness/core/err.h"
 
+#include <jansson.h>
+
 /* Takes the lock @name ("h0" of a lab: "LAB.h0") in /run/faultdrill/lock as
  * root, else in $XDG_RUNTIME_DIR/faultdrill/lock or /tmp/faultdrill-UID/lock.
  * @what is written into it for people ("drill 20260101-1 (pid 12)"). Held:
@@ -21,5 +23,9 @@ void drill_lock_drop(const char *name, int fd);
 /* Removes the files of locks that nobody holds: a killed holder, or one whose
  * keeper outlived it, left them. */
 void drill_lock_sweep(void);
+
+/* What was written into each lock that is held and whose name begins so; yours.
+ * A text of more than one page is cut. */
+json_t *drill_lock_held(const char *prefix);
 
 #endif

@@ -8,6 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define AGAIN_S 5
+
 void drill_live_begin(struct drill_live *l, const char *scenario,
 		      const char *repeat, bool quiet)
 {
@@ -50,7 +52,6 @@ static void times(const struct drill_progress *p, char *buf, size_t size)
 static void state(const struct drill_progress *p, char *buf, size_t size)
 {
 	char time[64], step[64] = "", faults[64] = "";
-	bool other = strcmp(p->phase, "trial") != 0;
 
 	times(p, time, sizeof(time));
 	if (p->steps)
@@ -62,11 +63,27 @@ static void state(const struct drill_progress *p, char *buf, size_t size)
 		snprintf(faults, sizeof(faults), "  %d armed, %d fired",
 			 p->armed, p->fired);
 	if (p->trial)
-		snprintf(buf, size, "trial %d/%d %s%s%s%s%s  %s", p->trial,
-			 p->trials, p->role, other ? "  " : "",
-			 other ? p->phase : "", step, faults, time);
+		snprintf(buf, size, "trial %d/%d %s  %s%s%s  %s", p->trial,
+			 p->trials, p->role, p->phase, step, faults, time);
 	else
 		snprintf(buf, size, "%s  %s", p->phase, time);
+}
+
+/* Where no line moves the state is told when it is another one, and again after
+ * a while. */
+static bool is_news(struct drill_live *l, const struct drill_progress *p)
+{
+	bool ret = p->trial != l->last_trial || p->fired != l->last_fired ||
+		   !l->last_phase || strcmp(p->phase, l->last_phase) != 0 ||
+		   (p->trial && p->elapsed_s - l->last_s >= AGAIN_S);
+
+	if (l->moving || p->text || !ret)
+		return false;
+	l->last_trial = p->trial;
+	l->last_fired = p->fired;
+	l->last_phase = p->phase;
+	l->last_s = p->elapsed_s;
+	return true;
 }
 
 void drill_live_show(void *live, const struct drill_progress *p)
@@ -77,14 +94,12 @@ void drill_live_show(void *live, const struct drill_progress *p)
 	if (l->quiet)
 		return;
 	state(p, line, sizeof(line));
-	if (p->text || (!l->moving && p->trial != l->last_trial)) {
+	if (p->text) {
 		wipe(l);
-		if (p->text)
-			fprintf(l->to, "%7.2f s  %s%s%s\n", p->elapsed_s,
-				p->role ? p->role : p->phase, ": ", p->text);
-		else
-			fprintf(l->to, "%7.2f s  %s\n", p->elapsed_s, line);
-		l->last_trial = p->trial;
+		fprintf(l->to, "%7.2f s  %s: %s\n", p->elapsed_s,
+			p->role ? p->role : p->phase, p->text);
+	} else if (is_news(l, p)) {
+		fprintf(l->to, "%7.2f s  %s\n", p->elapsed_s, line);
 	}
 	if (l->moving) {
 		fprintf(l->to, "\r\033[K%.*s", width(), line);

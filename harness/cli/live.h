@@ -11,7 +11,10 @@
 struct drill_live {
 	FILE *to; /* stderr */
 	bool moving, quiet, line_open;
-	int last_trial;
+	/* What the last plain line of the state said, and when. */
+	int last_trial, last_fired;
+	const char *last_phase;
+	double last_s;
 };
 
 void drill_live_begin(struct drill_live *l, const char *scenario,

@@ -116,6 +116,17 @@ static double expected(struct drill *d)
 	return now + (d->trial ? each : 0) + (left > 0 ? left * each : 0);
 }
 
+/* A job of whose steps nothing is known does not train but runs. */
+static const char *doing(const struct drill_trial *t)
+{
+	static const char *const names[] = { "start", "connect", "restore",
+					     "train", "revert" };
+
+	if (t->doing == DRILL_TRAINS && !t->step)
+		return "run";
+	return names[t->doing];
+}
+
 static void tell(struct drill *d, const char *phase, const char *text)
 {
 	struct drill_trial *t = d->trial;
@@ -128,6 +139,7 @@ static void tell(struct drill *d, const char *phase, const char *text)
 	p.elapsed_s = d->start_ns ? drill_t_s(d, drill_now(d)) : 0;
 	p.expected_s = d->start_ns ? expected(d) : 0;
 	if (t) {
+		p.phase = doing(t);
 		p.trial = t->index + 1;
 		p.role = drill_role_name(t->role);
 		p.step = t->step;
@@ -261,6 +273,8 @@ static int run_trials(struct drill *d, struct drill_err *err)
 			rc = drill_trial_run(d, (enum drill_role)r, err);
 			if (json_array_size(d->dirty))
 				return 0; /* nothing more on a dirty lab */
+			if (d->no_baseline)
+				return rc;
 		}
 	return rc;
 }

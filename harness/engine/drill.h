@@ -9,7 +9,8 @@
 
 /* Where the drill is, for whoever shows it. Borrowed for the call. */
 struct drill_progress {
-	const char *phase; /* "lab", "probe", "trial", "revert", "measure" */
+	const char *phase; /* "lab", "probe"; of a trial "start", "connect",
+			      "restore", "train", "revert" */
 	const char *text;  /* a sentence, or NULL: only numbers changed */
 	int trial, trials; /* from 1; 0: none yet */
 	const char *role;
@@ -52,6 +53,10 @@ struct drill_result {
 int drill_run(const struct drill_spec *spec, const struct drill_options *o,
 	      struct drill_result *ret, struct drill_err *err);
 void drill_result_done(struct drill_result *r);
+
+/* A drill that runs holds the lock of this name and its pid; in it stands
+ * {"dir", "scenario", "detectors": [names]}, for `mark`. */
+#define DRILL_RUNS "drill-"
 
 /* Recomputes a run's numbers and verdicts from its events. */
 int drill_remeasure(json_t *run, json_t *events, struct drill_err *err);

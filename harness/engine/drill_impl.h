@@ -61,6 +61,15 @@ struct drill_wait {
 	int timer;
 };
 
+/* What a trial does, for whoever watches it; in an attempt it only goes on. */
+enum drill_doing {
+	DRILL_STARTS,
+	DRILL_CONNECTS,
+	DRILL_RESTORES,
+	DRILL_TRAINS,
+	DRILL_REVERTS,
+};
+
 struct drill_trial {
 	struct drill *d;
 	int index;
@@ -70,6 +79,7 @@ struct drill_trial {
 	struct drill_fault_state *faults; /* n_faults */
 	int64_t begin_ns;
 	bool started, running; /* the job */
+	enum drill_doing doing;
 	int job_code, attempt;
 	int64_t step;	 /* highest begun */
 	int64_t first_step, ended_step; /* of this attempt; 0 none */
@@ -122,6 +132,7 @@ struct drill {
 	json_t *head; /* run.json as far as known while the lab is up */
 	struct drill_trial *trial; /* the present one, or NULL */
 	int trials_total, trial_number;
+	bool no_baseline; /* one did not finish: nothing to compare with */
 	double trial_s; /* how long a trial takes, as far as known */
 	drill_ready_fn *ready;
 	bool timed_out;
@@ -130,6 +141,7 @@ struct drill {
 	struct drill_err failure;
 	int renew_timer, marks_timer;
 	long marks_read; /* bytes of the file of marks */
+	int marks_fd;	 /* of the lock that says that we run */
 	double shown_s;
 };
 

@@ -8,6 +8,7 @@
 #include "harness/measure/measure.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,23 @@ static void fault_event(struct drill_trial *t, json_t *e, const char *what)
 	}
 }
 
+/* Ranks tell of it one after another, so nothing leads back. */
+static void goes_on(struct drill_trial *t, enum drill_doing to)
+{
+	if (to <= t->doing)
+		return;
+	t->doing = to;
+	drill_show(t->d);
+}
+
+static void phase_event(struct drill_trial *t, const char *phase)
+{
+	if (strcmp(phase, "connect") == 0)
+		goes_on(t, DRILL_CONNECTS);
+	else if (strcmp(phase, "restore") == 0)
+		goes_on(t, DRILL_RESTORES);
+}
+
 static void step_event(struct drill_trial *t, json_t *e, bool begin)
 {
 	int64_t step = json_integer_value(json_object_get(e, "step"));
@@ -73,6 +91,8 @@ static void step_event(struct drill_trial *t, json_t *e, bool begin)
 		t->step = step;
 	if (begin && !t->first_step)
 		t->first_step = step;
+	if (begin)
+		goes_on(t, DRILL_TRAINS);
 	if (!begin && step > t->ended_step)
 		t->ended_step = step;
 	drill_show(t->d);
@@ -85,6 +105,8 @@ static void rank_event(struct drill_trial *t, json_t *e)
 	if (rank < 0 || rank >= drill_workload_ranks(t->d->spec->workload))
 		return;
 	t->began[rank] = true;
+	if (!drill_workload_steps(t->d->spec->workload))
+		goes_on(t, DRILL_TRAINS);
 }
 
 static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
@@ -93,6 +115,8 @@ static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
 		t->attempt = (int)json_integer_value(
 			json_object_get(e, "attempt"));
 		t->first_step = t->ended_step = 0;
+		if (t->doing != DRILL_REVERTS)
+			t->doing = DRILL_STARTS;
 		drill_say(t->d, "trial", "attempt %d", t->attempt);
 	} else if (strcmp(drill_json_text(e, "reason"), "done") == 0) {
 		t->done = true;
@@ -115,6 +139,10 @@ void drill_trial_event(struct drill_trial *t, json_t *e)
 		step_event(t, e, true);
 	else if (strcmp(kind, "step.end") == 0)
 		step_event(t, e, false);
+	else if (strcmp(kind, "phase.begin") == 0)
+		phase_event(t, text(e, "phase"));
+	else if (strcmp(kind, "restore.reading") == 0)
+		goes_on(t, DRILL_RESTORES);
 	else if (strcmp(kind, "rank.begin") == 0)
 		rank_event(t, e);
 	else if (strcmp(kind, "attempt.begin") == 0)
@@ -140,7 +168,9 @@ void drill_on_job_exit(void *ctx, const char *job, int code)
 		if (d->o->direct)
 			drill_note(d, json_pack("{s:s s:i s:s}", "kind",
 						"attempt.end", "attempt", 1,
-						"reason", "done"));
+						"reason", d->trial->deadline
+								  ? "gave_up"
+								  : "done"));
 		drill_stage_tick(d->trial);
 	}
 	drill_poke(d);
@@ -449,8 +479,9 @@ static void find_end(struct drill *d, struct drill_trial *t)
 	if (words[0])
 		drill_stage_log(t, words);
 	if (d->signals)
-		drill_trial_find(t, DRILL_INCONCLUSIVE,
-				 "interrupted by signal %d", d->signum);
+		drill_trial_find(t, DRILL_INCONCLUSIVE, "interrupted (%s)",
+				 d->signum == SIGINT ? "Ctrl-C"
+						     : strsignal(d->signum));
 	else if (t->aborted)
 		return; /* already told */
 	else if (t->deadline && t->done)
@@ -522,7 +553,8 @@ static void wind_up(struct drill *d, struct drill_trial *t)
 	drill_stage_done(t);
 	if (t->deadline_timer > 0)
 		d->lab.ops->timer_cancel(&d->lab, t->deadline_timer);
-	drill_say(d, "revert", NULL);
+	t->doing = DRILL_REVERTS;
+	drill_say(d, "trial", NULL);
 	revert_all(d, t);
 	stop_job(d, t);
 	if (drill_hosts_end_trial(d, t, &err) < 0)
@@ -560,6 +592,8 @@ int drill_trial_run(struct drill *d, enum drill_role role,
 	drill_evidence_find(t);
 	find_lost(t);
 	find_end(d, t);
+	if (role == DRILL_BASELINE && t->started && !t->done && !d->signals)
+		d->no_baseline = true;
 	note_end(d, t);
 	d->trial_s = (double)(drill_now(d) - begin) / 1e9;
 	d->trial = NULL;

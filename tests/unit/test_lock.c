@@ -44,6 +44,27 @@ START_TEST(the_state_directory_makes_no_difference)
 }
 END_TEST
 
+START_TEST(held_locks_are_read_and_dropped_ones_are_not)
+{
+	int a = -1, b = -1;
+	json_t *list;
+
+	ck_assert_int_eq(drill_lock_take(name, "{\"dir\":\"/x\"}", &a, NULL),
+			 0);
+	list = drill_lock_held(name);
+	ck_assert_int_eq(json_array_size(list), 1);
+	ck_assert_str_eq(json_string_value(json_array_get(list, 0)),
+			 "{\"dir\":\"/x\"}");
+	json_decref(list);
+	close(a); /* as a killed holder leaves it: the file is still there */
+	list = drill_lock_held(name);
+	ck_assert_int_eq(json_array_size(list), 0);
+	json_decref(list);
+	ck_assert_int_eq(drill_lock_take(name, "again", &b, NULL), 0);
+	drill_lock_drop(name, b);
+}
+END_TEST
+
 START_TEST(a_sweep_removes_only_what_nobody_holds)
 {
 	char other[80], path[120], gone[160];
@@ -125,6 +146,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, NULL);
 	tcase_add_test(t, a_second_drill_is_refused_and_the_holder_named);
 	tcase_add_test(t, the_state_directory_makes_no_difference);
+	tcase_add_test(t, held_locks_are_read_and_dropped_ones_are_not);
 	tcase_add_test(t, a_sweep_removes_only_what_nobody_holds);
 	tcase_add_test(t,
 		       the_lock_lives_as_long_as_the_last_process_that_has_it);

@@ -77,11 +77,37 @@ START_TEST(an_expectation_that_fails_reverts)
 }
 END_TEST
 
+START_TEST(a_misspelt_fault_in_a_story_is_named_with_the_nearest)
+{
+	run(DURING("t:inject 'hedl'"));
+	OUTCOME(DRILL_ERROR, "no fault 'hedl' (did you mean 'held'?)");
+	assert_undone();
+}
+END_TEST
+
+START_TEST(a_misspelt_instant_in_a_story_is_named_with_the_nearest)
+{
+	run(DURING("t:wait 'held.detcted'"));
+	OUTCOME(DRILL_ERROR, "no instant 'detcted' of a fault (did you mean "
+			     "'detected'?)");
+	assert_undone();
+}
+END_TEST
+
+START_TEST(a_misspelt_subject_in_a_story_is_named_with_the_nearest)
+{
+	run(DURING("t:wait 'hled.detected'"));
+	OUTCOME(DRILL_ERROR, "no fault or workload 'hled' (did you mean "
+			     "'held'?)");
+	assert_undone();
+}
+END_TEST
+
 START_TEST(sigint_reverts_and_reports)
 {
 	drill_mock.sigint_s = 8;
 	run(DURING("t:wait '20s'"));
-	OUTCOME(DRILL_INCONCLUSIVE, "interrupted by signal 2");
+	OUTCOME(DRILL_INCONCLUSIVE, "interrupted (Ctrl-C)");
 	assert_undone();
 	ck_assert_ptr_nonnull(t.result.run);
 }
@@ -92,7 +118,7 @@ START_TEST(sigterm_reverts_and_reports)
 	drill_mock.sigint_s = 8;
 	drill_mock.signum = 15;
 	run(DURING("t:wait '20s'"));
-	OUTCOME(DRILL_INCONCLUSIVE, "interrupted by signal 15");
+	OUTCOME(DRILL_INCONCLUSIVE, "interrupted (Terminated)");
 	assert_undone();
 }
 END_TEST
@@ -173,6 +199,11 @@ static Suite *suite(void)
 	tcase_add_test(c, a_script_error_reverts);
 	tcase_add_test(c, a_lua_error_reverts);
 	tcase_add_test(c, an_expectation_that_fails_reverts);
+	tcase_add_test(c, a_misspelt_fault_in_a_story_is_named_with_the_nearest);
+	tcase_add_test(c,
+		       a_misspelt_instant_in_a_story_is_named_with_the_nearest);
+	tcase_add_test(c,
+		       a_misspelt_subject_in_a_story_is_named_with_the_nearest);
 	tcase_add_test(c, sigint_reverts_and_reports);
 	tcase_add_test(c, sigterm_reverts_and_reports);
 	tcase_add_test(c, an_endless_loop_is_stopped_and_reverts);
