@@ -26,12 +26,38 @@ static enum drill_outcome make(struct drill_loaded *l,
 	return rc < 0 ? drill_cli_fail(&err) : DRILL_PASS;
 }
 
+/* A step that the job never comes to: perhaps meant, for a fault that must not
+ * fire, so it is no error. */
+static void warn_steps(const struct drill_loaded *l,
+		       const struct drill_plan_made *plan)
+{
+	int64_t all = drill_workload_steps(l->spec.workload);
+	json_int_t first;
+	json_t *at;
+	int i;
+
+	for (i = 0; i < plan->n && all > 0; i++) {
+		at = json_object_get(plan->faults[i].fault, "at");
+		first = json_integer_value(json_object_get(at, "from")) ?:
+			json_integer_value(json_array_get(
+				json_object_get(at, "steps"), 0));
+		if (first > all)
+			fprintf(stderr, "faultdrill: %s:%d: warning: %s fires "
+				"at step %" PRId64 ", but the job has %" PRId64
+				"\n", l->spec.file, plan->faults[i].spec->line,
+				plan->faults[i].spec->name, (int64_t)first,
+				all);
+	}
+}
+
 static enum drill_outcome check_one(struct drill_cli *cli,
 				    struct drill_loaded *l, void *arg)
 {
 	struct drill_plan_made plan;
 	enum drill_outcome o = make(l, &plan);
 
+	if (o == DRILL_PASS)
+		warn_steps(l, &plan);
 	if (o == DRILL_PASS && drill_cli_json(cli))
 		json_array_append_new(arg, json_pack("{s:s s:s s:s}", "file",
 						     l->spec.file, "scenario",

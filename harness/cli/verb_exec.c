@@ -69,7 +69,7 @@ static json_t *scenario(struct drill_cli *cli, json_t *fault)
 			 "--fault", "workloads", "command", "kind", "command",
 			 "ranks", 1, "command", command, "faults", "fault",
 			 fault, "trials", "baseline", 0, "null", 0, "fault", 1,
-			 "deadline", "365d");
+			 "deadline", drill_opt(cli, "deadline") ?: "365d");
 }
 
 /* As a shell has it; a Ctrl-C ended the command, whatever we sent it then. */
@@ -104,7 +104,7 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 	if (!r->run)
 		return r->outcome; /* it was told already */
 	if (r->outcome == DRILL_DIRTY || r->outcome == DRILL_ERROR ||
-	    r->outcome == DRILL_SKIP) {
+	    r->outcome == DRILL_SKIP || r->outcome == DRILL_FAIL) {
 		fprintf(stderr, "faultdrill: exec: %s\n", r->reason);
 		return r->outcome;
 	}
@@ -168,6 +168,27 @@ static void place_devices(struct drill_cli *cli, struct drill_lab_spec *lab)
 		setenv("FAULTDRILL_DEVICE_COUNT", count, 1);
 }
 
+/* A fault without duration that is not one act stays until the end. */
+static bool is_held(const struct drill_spec *spec)
+{
+	const struct drill_spec_fault *f = &spec->faults[0];
+
+	return f->injector->survives != DRILL_SURVIVES_NOTHING &&
+	       !json_object_get(f->json, "duration");
+}
+
+/* Said once, when it is in force: the command may stand for ever. */
+static void tell_held(void *ctx, const struct drill_progress *p)
+{
+	bool *held = ctx;
+
+	if (*held && p->fired)
+		fprintf(stderr, "faultdrill: exec: in force until the command "
+				"ends or Ctrl-C; give duration = \"5s\" to "
+				"revert it earlier\n");
+	*held &= !p->fired;
+}
+
 static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 {
 	char state[256], bin[512], self[512] = "";
@@ -177,8 +198,10 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 	struct drill_lab_spec lab;
 	struct drill_spec spec;
 	char culprit[64];
+	bool held;
 	enum drill_outcome o;
 	struct drill_options opt = {
+		.progress = tell_held, .ctx = &held,
 		.ops = &drill_lab_local, .lab = &lab, .out = out, .bin = bin,
 		.allow = DRILL_RISK_DISRUPTIVE, .direct = self,
 		.state = drill_state_dir(drill_opt(cli, "state"), state,
@@ -197,6 +220,7 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 	if (drill_spec_read(doc, &spec, culprit, &err) < 0) {
 		o = drill_cli_fail(&err);
 	} else {
+		held = is_held(&spec);
 		if (drill_run(&spec, &opt, &r, &err) < 0 && !r.run)
 			drill_cli_fail(&err);
 		o = conclude(cli, &r);
@@ -207,7 +231,6 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 	drill_lab_spec_done(&lab);
 	return o;
 }
-
 
 enum drill_outcome drill_verb_exec(struct drill_cli *cli)
 {

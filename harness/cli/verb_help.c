@@ -15,6 +15,8 @@ static void print_option(const struct drill_option *o)
 {
 	char left[48];
 
+	if (!o->doc)
+		return;
 	snprintf(left, sizeof(left), "%c%c --%s%s%s", o->letter ? '-' : ' ',
 		 o->letter ? o->letter : ' ', o->name, o->arg ? " " : "",
 		 o->arg ? o->arg : "");

@@ -12,6 +12,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* There is nothing to measure in a file without a trial: it is another file, or
+ * of a drill that never began. */
+static int has_trial(json_t *events, const char *path, struct drill_err *err)
+{
+	json_t *e;
+	size_t i;
+
+	json_array_foreach(events, i, e) {
+		const char *kind = json_string_value(json_object_get(e, "kind"));
+
+		if (kind && strcmp(kind, "trial.begin") == 0)
+			return 0;
+	}
+	return drill_err_set(err, -EINVAL, NULL, "%s: %s", path,
+			     i ? "no trial begins in these events"
+			       : "no event is in it");
+}
+
 static enum drill_outcome from_events(const char *path)
 {
 	json_t *events = NULL, *measured = NULL;
@@ -19,6 +37,8 @@ static enum drill_outcome from_events(const char *path)
 	bool torn = false;
 	int rc = drill_events_read(path, &events, &torn, &err);
 
+	if (rc == 0)
+		rc = has_trial(events, path, &err);
 	if (rc == 0)
 		rc = drill_measure(events, &measured, &err);
 	json_decref(events);

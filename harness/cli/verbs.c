@@ -71,13 +71,22 @@ static const struct drill_option exec_options[] = {
 	  "Software devices, where there is no driver (1)." },
 	{ "audit", 0, NULL, false,
 	  "Catch a driver that is opened by its path, too." },
-	{ "ring", 0, "FILE", false, "Used inside: become the command." },
+	{ "deadline", 0, "TIME", false,
+	  "End command and fault after this long; default: never." },
+	{ "ring", 0, "FILE", false, NULL }, /* become the command */
+	{ 0 },
+};
+
+static const struct drill_option mark_options[] = {
+	{ "out", 'o', "DIR", false,
+	  "The drill with its results there, where several run." },
 	{ 0 },
 };
 
 static const struct drill_option report_options[] = {
 	{ "from-events", 0, "FILE", false,
-	  "Compute all numbers from this file of events." },
+	  "Compute all numbers from this file of events; there is no verdict "
+	  "without a scenario, so they are printed as JSON in any case." },
 	{ "html", 0, NULL, false, "Write run.json, junit.xml and report.html again." },
 	{ 0 },
 };
@@ -108,8 +117,10 @@ static const struct drill_verb verbs[] = {
 	  "Run one command with one fault, without a lab; its status is ours.",
 	  0, 0, exec_options, drill_verb_exec, true },
 	{ "mark", "NAME",
-	  "Tell the running drill that a person has noticed something.", 1, 1,
-	  none, drill_verb_mark, false },
+	  "Tell the running drill that a person has noticed something: NAME is "
+	  "declared in the scenario, NAME = detect.mark(); where nobody is, it "
+	  "is noted but is no detection.", 1, 1, mark_options, drill_verb_mark,
+	  false },
 	{ 0 },
 };
 

@@ -18,7 +18,8 @@ struct drill_option {
 	char letter;	  /* 's', typed -s; 0: none */
 	const char *arg;  /* "N"; NULL: a switch */
 	bool many;	  /* may come again: an array */
-	const char *doc;  /* one sentence with a full stop */
+	const char *doc;  /* one sentence with a full stop; NULL: for our own
+			     use, help does not tell of it */
 };
 
 struct drill_cli {

@@ -33,6 +33,16 @@ is "so does a terminated one" "$?" 143
 faultdrill exec $S --format json --fault 'host.kill { rank = 0, at = at.time "200ms" }' -- sleep 30
 is "exec says in JSON what the fault did" \
 	"$("$Q" "$WORK/text" 'r.effective + " " + r.status' 2>&1)" "1 137"
+faultdrill exec $S --deadline 2s --fault 'host.stop { rank = 0, at = at.time "200ms" }' \
+	-- sleep 30
+is "a command that a held fault stops ends at the deadline" "$?" 1
+said "the deadline is named" "$WORK/err" "had not ended at the deadline"
+said "a held fault says how long and how to end it" "$WORK/err" \
+	'in force until the command ends or Ctrl-C; give duration ='
+faultdrill exec $S --deadline 20s --fault 'host.stop { rank = 0,
+	at = at.time "200ms", duration = "300ms" }' -- sleep 1
+is "a command that ends before the deadline ends so" \
+	"$? $(grep -c 'in force until' "$WORK/err")" "0 0"
 clean "process faults"
 
 # ---- refusals ----
@@ -46,6 +56,7 @@ an unknown parameter|2|no parameter 'sginal' (did you mean 'signal'?)|host.kill 
 a rank that there is not|2|no rank 3|host.kill { rank = 3 }|true
 no command|2|no command|host.kill { rank = 0 }|
 no fault|2|no fault||true
+a duration of one act|2|no duration: it is one act|host.kill { rank = 0, duration = "1s" }|true
 a text that is no fault|2|--fault|2 + 2|true
 a fault that runs away|2|without waiting|(function() while true do end end)()|true
 a fault that never fires|6|never took effect|host.kill { rank = 0, at = at.time "1h" }|true
@@ -131,9 +142,10 @@ is "probe speaks of every lab and every injector" "$("$Q" "$WORK/text" 'r.length
 
 # ---- mark: heard by the drill that runs here, by nobody else ----
 mkdir "$WORK/here" && cd "$WORK/here" || exit 3
-faultdrill mark seen
+mkdir runs
+faultdrill mark seen -o runs
 is "mark without a drill is a usage error" "$?" 2
-said "mark says that no drill runs here" "$WORK/err" "no drill runs here"
+said "mark says that no drill runs there" "$WORK/err" "no drill runs in runs"
 cat >marked.lua <<'LUA'
 --- A person marks what they see.
 return scenario {
@@ -148,10 +160,43 @@ LUA
 "$FD" run $S marked.lua >"$WORK/text" 2>&1 </dev/null &
 pid=$!
 wait_for 40 grep -q 'still is in force' "$WORK/text" || fail "the fault bites" "$(tail -3 "$WORK/text")"
-"$FD" mark oncall
+cd / || exit 3
+faultdrill mark oncal -o "$WORK/here/runs"
+is "a misspelt mark is refused" "$?" 2
+said "a misspelt mark is named with the nearest" "$WORK/err" \
+	"no detector 'oncal' in \"marked\" (did you mean 'oncall'?)"
+faultdrill mark oncall -o "$WORK"
+is "mark finds no drill in a folder that has none" "$?" 2
+# From elsewhere; -o because other trees may run drills here meanwhile.
+faultdrill mark oncall -o "$WORK/here/runs"
 is "mark tells the running drill" "$?" 0
 wait $pid
+cd "$WORK/here" || exit 3
 is "a person's mark is a detection by user" \
 	"$(grep -c '"detected".*"user"\|"user".*"detected"' runs/latest/events.jsonl)" 1
+is "a misspelt mark is nothing" "$(grep -c oncal\" runs/latest/events.jsonl)" 0
+
+# ---- nobody declared: noted, no detection; two drills: which one? ----
+sed '/detectors =/d; s/"marked"/"unwatched"/' marked.lua >plain.lua
+"$FD" run $S -o "$WORK/one" plain.lua >"$WORK/text1" 2>&1 </dev/null &
+one=$!
+"$FD" run $S -o "$WORK/two" plain.lua >"$WORK/text2" 2>&1 </dev/null &
+two=$!
+for n in 1 2; do
+	wait_for 40 grep -q 'still is in force' "$WORK/text$n" ||
+		fail "the fault of drill $n bites" "$(tail -3 "$WORK/text$n")"
+done
+faultdrill mark seen
+is "of several drills mark wants one named" "$?" 2
+said "mark names the drills that run" "$WORK/err" "$WORK/two/"
+faultdrill mark seen -o "$WORK/two"
+is "a mark that nobody declared is taken" "$?" 0
+said "and said to be no detection" "$WORK/text" "no detection"
+wait $one $two
+is "a mark that nobody declared is an event, no detection" \
+	"$(grep -c '"mark seen"' "$WORK"/two/latest/events.jsonl) $(grep -c \
+	'"user"' "$WORK"/two/latest/events.jsonl)" "1 0"
+is "the other drill heard nothing" \
+	"$(grep -c '"mark seen"' "$WORK"/one/latest/events.jsonl)" 0
 clean "mark"
 finish

@@ -55,6 +55,16 @@ for events in tests/data/measuring/*.events.jsonl; do
 		fail "example $name is reproduced" "$why"
 	fi
 done
+for empty in "" '{"kind": "log", "t_s": 1, "source": "drill", "text": "x"}' \
+	"no events at all"; do
+	printf '%s' "${empty:+$empty
+}" >"$WORK/empty"
+	"$FD" report --from-events "$WORK/empty" >"$WORK/got" 2>"$WORK/err" \
+		</dev/null
+	is "events that are none are refused (${empty:-empty file})" \
+		"$? $(wc -c <"$WORK/got") $(grep -c "$WORK/empty" "$WORK/err")" \
+		"2 0 1"
+done
 is "there are twelve examples" "$cases" 12
 
 # The comparison can fail.
