@@ -9,6 +9,7 @@
 
 #include "harness/agent/lock.h"
 #include "harness/core/clock.h"
+#include "harness/core/jsonx.h"
 #include "harness/core/unit.h"
 #include "harness/engine/drill.h"
 
@@ -31,11 +32,6 @@ static bool is_name(const char *s)
 	return p > s && p - s < 64;
 }
 
-static const char *get(json_t *obj, const char *key)
-{
-	return json_string_value(json_object_get(obj, key)) ?: "";
-}
-
 /* Is @dir, as a person named it, the folder of the run or of its results? */
 static bool is_in(const char *run, const char *dir)
 {
@@ -56,7 +52,7 @@ static json_t *running(const char *dir)
 
 	json_array_foreach(held, i, v) {
 		d = json_loads(json_string_value(v), 0, NULL);
-		if (d && (!dir || is_in(get(d, "dir"), dir)))
+		if (d && (!dir || is_in(drill_json_text(d, "dir"), dir)))
 			json_array_append(ret, d);
 		json_decref(d);
 	}
@@ -73,8 +69,8 @@ static enum drill_outcome which(json_t *drills)
 	o = drill_cli_usage("mark: %d drills run; name the folder of one: "
 			    "-o DIR", (int)json_array_size(drills));
 	json_array_foreach(drills, i, d)
-		fprintf(stderr, "  %s  %s\n", get(d, "dir"),
-			get(d, "scenario"));
+		fprintf(stderr, "  %s  %s\n", drill_json_text(d, "dir"),
+			drill_json_text(d, "scenario"));
 	return o;
 }
 
@@ -83,6 +79,7 @@ static enum drill_outcome which(json_t *drills)
 static enum drill_outcome check_name(json_t *drill, const char *name)
 {
 	json_t *list = json_object_get(drill, "detectors"), *v;
+	const char *in = drill_json_text(drill, "scenario");
 	const char *names[65] = { NULL }, *near;
 	char all[300] = "";
 	size_t i, len = 0;
@@ -101,11 +98,9 @@ static enum drill_outcome check_name(json_t *drill, const char *name)
 		return DRILL_PASS;
 	near = drill_nearest(name, names);
 	return near ? drill_cli_usage("mark: no detector '%s' in \"%s\" (did "
-				      "you mean '%s'?)", name,
-				      get(drill, "scenario"), near)
+				      "you mean '%s'?)", name, in, near)
 		    : drill_cli_usage("mark: no detector '%s' in \"%s\" (there "
-				      "are: %s)", name, get(drill, "scenario"),
-				      all);
+				      "are: %s)", name, in, all);
 }
 
 static enum drill_outcome write_mark(json_t *drill, const char *name,
@@ -116,7 +111,8 @@ static enum drill_outcome write_mark(json_t *drill, const char *name,
 	int fd, n, rc = 0;
 
 	n = snprintf(line, sizeof(line), "%s %" PRId64 "\n", name, now);
-	snprintf(path, sizeof(path), "%.580s/marks", get(drill, "dir"));
+	snprintf(path, sizeof(path), "%.580s/marks",
+		 drill_json_text(drill, "dir"));
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
 		rc = drill_err_errno(&err, errno, "mark", "cannot write %s",
@@ -127,7 +123,7 @@ static enum drill_outcome write_mark(json_t *drill, const char *name,
 		return drill_cli_fail(&err);
 	if (json_array_size(json_object_get(drill, "detectors")) == 0)
 		printf("noted in \"%s\"; it declares no detector, so it is no "
-		       "detection\n", get(drill, "scenario"));
+		       "detection\n", drill_json_text(drill, "scenario"));
 	return DRILL_PASS;
 }
 

@@ -116,17 +116,6 @@ static double expected(struct drill *d)
 	return now + (d->trial ? each : 0) + (left > 0 ? left * each : 0);
 }
 
-/* A job of whose steps nothing is known does not train but runs. */
-static const char *doing(const struct drill_trial *t)
-{
-	static const char *const names[] = { "start", "connect", "restore",
-					     "train", "revert" };
-
-	if (t->doing == DRILL_TRAINS && !t->step)
-		return "run";
-	return names[t->doing];
-}
-
 static void tell(struct drill *d, const char *phase, const char *text)
 {
 	struct drill_trial *t = d->trial;
@@ -139,7 +128,7 @@ static void tell(struct drill *d, const char *phase, const char *text)
 	p.elapsed_s = d->start_ns ? drill_t_s(d, drill_now(d)) : 0;
 	p.expected_s = d->start_ns ? expected(d) : 0;
 	if (t) {
-		p.phase = doing(t);
+		p.phase = drill_doing_name(t);
 		p.trial = t->index + 1;
 		p.role = drill_role_name(t->role);
 		p.step = t->step;

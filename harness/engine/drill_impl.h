@@ -5,6 +5,7 @@
  *   hosts.c   agents: started, planned, asked, gone
  *   intake.c  every event on its way into events.jsonl
  *   trial.c   one trial: plan, job, story, end
+ *   doing.c   what a trial does at the moment
  *   stage.c   what a story may do and wait for
  *   instant.c has an instant come
  *   marks.c   what people noticed
@@ -197,6 +198,10 @@ void drill_trial_find(struct drill_trial *t, enum drill_outcome o,
 	__attribute__((format(printf, 3, 4)));
 int drill_fault_index(const struct drill *d, const char *name);
 void drill_trial_revert(struct drill_trial *t, int fault);
+
+/* doing.c */
+const char *drill_doing_name(const struct drill_trial *t);
+void drill_doing_event(struct drill_trial *t, json_t *event);
 
 /* evidence.c */
 /* Something was noticed: has the agents tell who waits for whom. */

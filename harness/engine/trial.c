@@ -66,23 +66,6 @@ static void fault_event(struct drill_trial *t, json_t *e, const char *what)
 	}
 }
 
-/* Ranks tell of it one after another, so nothing leads back. */
-static void goes_on(struct drill_trial *t, enum drill_doing to)
-{
-	if (to <= t->doing)
-		return;
-	t->doing = to;
-	drill_show(t->d);
-}
-
-static void phase_event(struct drill_trial *t, const char *phase)
-{
-	if (strcmp(phase, "connect") == 0)
-		goes_on(t, DRILL_CONNECTS);
-	else if (strcmp(phase, "restore") == 0)
-		goes_on(t, DRILL_RESTORES);
-}
-
 static void step_event(struct drill_trial *t, json_t *e, bool begin)
 {
 	int64_t step = json_integer_value(json_object_get(e, "step"));
@@ -91,8 +74,6 @@ static void step_event(struct drill_trial *t, json_t *e, bool begin)
 		t->step = step;
 	if (begin && !t->first_step)
 		t->first_step = step;
-	if (begin)
-		goes_on(t, DRILL_TRAINS);
 	if (!begin && step > t->ended_step)
 		t->ended_step = step;
 	drill_show(t->d);
@@ -105,8 +86,6 @@ static void rank_event(struct drill_trial *t, json_t *e)
 	if (rank < 0 || rank >= drill_workload_ranks(t->d->spec->workload))
 		return;
 	t->began[rank] = true;
-	if (!drill_workload_steps(t->d->spec->workload))
-		goes_on(t, DRILL_TRAINS);
 }
 
 static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
@@ -115,8 +94,6 @@ static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
 		t->attempt = (int)json_integer_value(
 			json_object_get(e, "attempt"));
 		t->first_step = t->ended_step = 0;
-		if (t->doing != DRILL_REVERTS)
-			t->doing = DRILL_STARTS;
 		drill_say(t->d, "trial", "attempt %d", t->attempt);
 	} else if (strcmp(drill_json_text(e, "reason"), "done") == 0) {
 		t->done = true;
@@ -139,10 +116,6 @@ void drill_trial_event(struct drill_trial *t, json_t *e)
 		step_event(t, e, true);
 	else if (strcmp(kind, "step.end") == 0)
 		step_event(t, e, false);
-	else if (strcmp(kind, "phase.begin") == 0)
-		phase_event(t, text(e, "phase"));
-	else if (strcmp(kind, "restore.reading") == 0)
-		goes_on(t, DRILL_RESTORES);
 	else if (strcmp(kind, "rank.begin") == 0)
 		rank_event(t, e);
 	else if (strcmp(kind, "attempt.begin") == 0)
@@ -155,6 +128,7 @@ void drill_trial_event(struct drill_trial *t, json_t *e)
 			json_object_get(e, "value"));
 	else if (strcmp(kind, "detected") == 0)
 		detected(t, e);
+	drill_doing_event(t, e);
 }
 
 void drill_on_job_exit(void *ctx, const char *job, int code)

@@ -322,13 +322,9 @@ int drill_lab_admin_shell(const char *name, const char *host, char *const *argv,
 		rc = drill_err_set(err, -ENOTSUP, who,
 				   "hosts of a %s lab are names only: there is "
 				   "nothing to enter",
-<<<<<<< HEAD
-				   drill_json_text(lab, "provider"));
-=======
 				   drill_json_text(lab, "provider"));
 	if (rc == 0)
 		rc = check_host(lab, host, err);
->>>>>>> 6735d27 (lab: one limit of hosts, a host named right)
 	json_decref(lab);
 	return rc < 0 ? rc : become(dir, host, argv, err);
 }
