@@ -415,6 +415,9 @@ $(BUILD)/tests/cuda/toy/libcuda.so.1: $(wildcard tests/support/cuda/toy.*) \
 	$(Q)$(CC) -std=gnu11 $(WARN) -I. -Iworkloads/include -O2 -fPIC -shared \
 		-Wl,-soname,$(@F) -o $@ $(filter %.S %.c,$^)
 
+$(BUILD)/tests/unit/test_contract: | $(BUILD)/hooks/cuda/libcuda.so.1 \
+	$(BUILD)/softcuda/libcuda.so.1 $(BUILD)/tests/programs/cuda_goes_on
+
 $(addprefix $(BUILD)/tests/unit/,test_cuda_proxy test_cuda_process \
 	test_cuda_threads): | \
 	$(BUILD)/hooks/cuda/libcuda.so.1 \

@@ -194,6 +194,8 @@ int devices_begin(struct agent *a, struct drill_err *err);
 void devices_drain(struct agent *a);
 /* The device that process @pid uses; -1: not known. */
 int devices_of(struct agent *a, pid_t pid);
+/* The lowest rank that uses the device now, or NULL. */
+struct rank *devices_user(struct agent *a, int device);
 /* "reset" or "replace", as on hardware: what was in force there is over. */
 int devices_renew(struct agent *a, const char *how, int device,
 		  struct drill_err *err);

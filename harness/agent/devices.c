@@ -259,6 +259,18 @@ int devices_of(struct agent *a, pid_t pid)
 	return end == text ? 0 : n >= 0 && n < DRILL_DEVICES ? (int)n : -1;
 }
 
+struct rank *devices_user(struct agent *a, int device)
+{
+	struct rank *r, *best = NULL;
+
+	for (r = a->ranks; r; r = r->next)
+		if (r->begun && !r->ended && r->process.pid &&
+		    devices_of(a, r->process.pid) == device &&
+		    (!best || r->rank < best->rank))
+			best = r;
+	return best;
+}
+
 /* ---- the end ---- */
 
 json_t *devices_clients(struct agent *a)

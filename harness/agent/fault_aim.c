@@ -26,6 +26,10 @@ void fault_resolve(struct agent *a, const struct target *t,
 		ret->process.pidfd = -1; /* the rank keeps its own */
 		ret->device = devices_of(a, r->process.pid);
 	}
+	/* Whoever uses the device feels it, and the log names him. */
+	if (t->device >= 0 && (r = devices_user(a, t->device)))
+		ret->process = r->process;
+	ret->process.pidfd = -1;
 	snprintf(ret->name, sizeof(ret->name), "%s", t->name);
 	snprintf(ret->cgroup, sizeof(ret->cgroup), "%s", a->cgroup);
 	snprintf(ret->dir, sizeof(ret->dir), "%s", a->plan.dir);

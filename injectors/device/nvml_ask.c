@@ -53,6 +53,7 @@ static void ask(void *lib, unsigned int device, struct answer *a)
 	int (*number)(void *dev, unsigned int which, unsigned int *ret);
 	int (*ecc)(void *dev, unsigned int type, unsigned int counter,
 		   unsigned long long *ret);
+	int (*shutdown)(void);
 	unsigned int t;
 	void *dev = NULL;
 
@@ -66,13 +67,17 @@ static void ask(void *lib, unsigned int device, struct answer *a)
 	a->init = init();
 	count(&a->count);
 	a->handle = handle(device, &dev);
-	if (a->handle)
-		return;
-	a->temperature = number(dev, 0, &t);
-	ecc(dev, 1, 1, &a->ecc);
-	*(void **)&number = dlsym(lib, "nvmlDeviceGetClockInfo");
-	if (number)
-		number(dev, 1, &a->mhz);
+	if (!a->handle) {
+		a->temperature = number(dev, 0, &t);
+		ecc(dev, 1, 1, &a->ecc);
+		*(void **)&number = dlsym(lib, "nvmlDeviceGetClockInfo");
+		if (number)
+			number(dev, 1, &a->mhz);
+	}
+	/* Says bye, so that the page has room for others. */
+	*(void **)&shutdown = dlsym(lib, "nvmlShutdown");
+	if (shutdown)
+		shutdown();
 }
 
 static void be_client(const char *path, const char *page, unsigned int device,

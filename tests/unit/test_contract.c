@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * A new injector gets these tests by being listed. Each acts on a process with
- * the hook in it, in a cgroup and a directory of its own.
+ * the hook in it, in a cgroup and a directory of its own; those of devices on a
+ * program behind the CUDA proxy and before the software device.
  */
 #include "check_main.h"
 
@@ -10,6 +11,7 @@
 #include "harness/agent/journal_file.h"
 #include "harness/agent/process.h"
 #include "harness/agent/snapshot.h"
+#include "injectors/hooks/devices.h"
 #include "injectors/host/freezer.h"
 #include "tests/support/agent_rig.h"
 #include "tests/support/hooked.h"
@@ -17,6 +19,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +32,7 @@
 static const struct drill_injector *in;
 static struct rig g;
 static struct drill_hooks hooks;
+static struct drill_devices devices;
 static struct drill_freezer freezer;
 static struct drill_target target;
 static char home[256]; /* the victim's cgroup */
@@ -55,10 +59,76 @@ static void end_victim(void)
 	drill_process_close(&target.process);
 }
 
+static bool needs(const char *what)
+{
+	const char *const *n = in ? in->needs : NULL;
+
+	while (n && *n && strcmp(*n, what))
+		n++;
+	return n && *n;
+}
+
+static const char *build(void)
+{
+	static char path[PATH_MAX];
+	const char *b = getenv("BUILD");
+
+	return realpath(b ? b : "build", path) ? path : "";
+}
+
+static uint64_t calls_of_program(void)
+{
+	struct drill_device_seen c[DRILL_DEVICE_CLIENTS];
+	int i, n = drill_devices_clients(&devices, c, DRILL_DEVICE_CLIENTS);
+	uint64_t sum = 0;
+
+	for (i = 0; i < n; i++)
+		sum += c[i].calls;
+	return sum;
+}
+
+static void be_program(void)
+{
+	char lib[PATH_MAX + 64], path[2 * PATH_MAX + 64];
+
+	snprintf(lib, sizeof(lib), "%s/hooks/cuda/libcuda.so.1", build());
+	snprintf(path, sizeof(path), "%s/hooks/cuda:%s/softcuda",
+		 build(), build());
+	setenv("LD_PRELOAD", lib, 1);
+	setenv("LD_LIBRARY_PATH", path, 1);
+	setenv("FAULTDRILL_DEVICES", target.devices, 1);
+	setenv("FAULTDRILL_RANK", "3", 1);
+	setenv("FAULTDRILL_ATTEMPT", "1", 1);
+	setenv("FAULTDRILL_HOST", "h0", 1);
+	setenv("FAULTDRILL_DEVICE_COUNT", "2", 1);
+	setenv("FAULTDRILL_PACE", "off", 1);
+	snprintf(path, sizeof(path), "%s/tests/programs/cuda_goes_on",
+		 build());
+	execl(path, path, NULL);
+	_exit(127);
+}
+
+/* Says hello with its first call. */
+static pid_t start_program(void)
+{
+	pid_t pid = fork();
+	uint64_t had = calls_of_program();
+	int i;
+
+	if (!pid)
+		be_program();
+	for (i = 0; i < 5000 && calls_of_program() == had &&
+		    waitpid(pid, NULL, WNOHANG) == 0; i++)
+		usleep(1000);
+	return pid;
+}
+
 static void new_victim(void)
 {
 	end_victim();
-	victim = drill_hooked_start(target.hooks, 3, 1, DRILL_WORD_ALLREDUCE);
+	victim = needs("hook:cuda") ? start_program() :
+				      drill_hooked_start(target.hooks, 3, 1,
+							 DRILL_WORD_ALLREDUCE);
 	ck_assert_int_gt(victim, 0);
 	if (home[0])
 		ck_assert_int_eq(drill_freezer_move(home, victim, NULL), 0);
@@ -100,6 +170,10 @@ static void setup(void)
 	strcpy(target.dir, g.trial);
 	snprintf(target.hooks, sizeof(target.hooks), "%s/hooks.page", g.trial);
 	ck_assert_int_eq(drill_hooks_create(&hooks, target.hooks, NULL), 0);
+	snprintf(target.devices, sizeof(target.devices), "%s/devices.page",
+		 g.trial);
+	ck_assert_int_eq(drill_devices_create(&devices, target.devices, "h0", 2,
+					      NULL), 0);
 	make_home();
 	new_victim();
 	no_args = json_object();
@@ -114,6 +188,7 @@ static void teardown(void)
 	for (i = 0; home[0] && i < 1000 && rmdir(home) < 0; i++)
 		usleep(1000);
 	drill_hooks_close(&hooks);
+	drill_devices_close(&devices);
 	json_decref(no_args);
 	json_decref(before);
 	umount2(g.dir, MNT_DETACH);
@@ -127,15 +202,43 @@ static void say_required(void)
 		[DRILL_DURATION] = "5ms",  [DRILL_SIZE] = "4KiB",
 		[DRILL_RATE] = "1Mbit/s",  [DRILL_PERCENT] = "50%",
 		[DRILL_STRING] = "x",	   [DRILL_ENUM] = NULL };
+	/* Where not every value makes sense. */
+	static const char *const better[][2] = {
+		{ "device.alarm", "{\"code\": 48}" },
+		{ "device.call", "{\"call\": \"cuStreamSynchronize\", "
+				 "\"error\": 700}" },
+		{ "device.slow", "{\"factor\": 3}" },
+		{ "device.xid", "{\"code\": 79}" },
+	};
 	const struct drill_param *p;
+	size_t i;
 
 	json_object_clear(no_args);
+	for (i = 0; i < sizeof(better) / sizeof(better[0]); i++)
+		if (!strcmp(better[i][0], in->name)) {
+			json_decref(no_args);
+			no_args = json_loads(better[i][1], 0, NULL);
+			return;
+		}
 	for (p = in->params; p->name; p++)
 		if (!p->def && words[p->type])
 			json_object_set_new(no_args, p->name,
 					    json_string(words[p->type]));
 		else if (!p->def)
 			json_object_set_new(no_args, p->name, json_integer(1));
+}
+
+static bool has_proxy(void)
+{
+	char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/hooks/cuda/libcuda.so.1",
+		 build());
+	if (access(path, R_OK) == 0)
+		return true;
+	printf("SKIP %s: the CUDA proxy is not built\n", in->name);
+	fflush(stdout);
+	return false;
 }
 
 static bool choose(int i)
@@ -148,6 +251,10 @@ static bool choose(int i)
 	int rc;
 
 	in = drill_injectors()[i];
+	if (needs("hook:cuda") && !has_proxy())
+		return false;
+	if (needs("hook:cuda"))
+		new_victim();
 	say_required();
 	ck_assert_msg(drill_params_parse(in->params, in->name, no_args, args,
 					 &err) == 0,
@@ -184,7 +291,8 @@ static int begin(struct drill_journal *j, struct drill_act *act,
 	*act = (struct drill_act){ .args = args,
 				   .target = &target,
 				   .evidence = json_object(),
-				   .clock = drill_clock_system() };
+				   .clock = drill_clock_system(),
+				   .attempt = 1 };
 	info.process.pidfd = -1;
 	rc = drill_record_new(j, &info, &act->record, err);
 	return rc < 0 ? rc : in->apply(act, err);
@@ -217,7 +325,8 @@ static int marks(void)
 	int n = 0;
 
 	while ((e = readdir(d)))
-		n += e->d_name[0] != '.' && strcmp(e->d_name, "hooks.page");
+		n += e->d_name[0] != '.' && strcmp(e->d_name, "hooks.page") &&
+		     strcmp(e->d_name, "devices.page");
 	closedir(d);
 	return n;
 }
@@ -229,7 +338,21 @@ static int entries(void)
 	for (i = 0; i < DRILL_HOOK_ENTRIES; i++)
 		n += atomic_load(&hooks.page->entry[i].state) !=
 		     DRILL_HOOK_FREE;
+	for (i = 0; i < DRILL_DEVICE_FAULTS; i++)
+		n += atomic_load(&devices.page->fault[i].state) !=
+		     DRILL_DEVICE_FREE;
 	return n;
+}
+
+/* What is wrong with a device; "": nothing. */
+static const char *worn(void)
+{
+	static char why[128];
+
+	why[0] = '\0';
+	if (drill_devices_as_new(&devices, 0, why, sizeof(why)))
+		drill_devices_as_new(&devices, 1, why, sizeof(why));
+	return why;
 }
 
 static bool goes_on(void *arg)
@@ -239,10 +362,13 @@ static bool goes_on(void *arg)
 	int slot = drill_hooks_slot(&hooks, 3, NULL);
 
 	(void)arg;
-	if (slot < 0)
+	if (slot < 0 && !needs("hook:cuda"))
 		return false;
-	calls = atomic_load(
-		&hooks.page->slot[slot].count[DRILL_WORD_ALLREDUCE].calls);
+	calls = needs("hook:cuda") ?
+			calls_of_program() :
+			atomic_load(&hooks.page->slot[slot]
+					     .count[DRILL_WORD_ALLREDUCE]
+					     .calls);
 	if ((int64_t)calls > last && last > 0) {
 		last = 0;
 		return true;
@@ -277,6 +403,8 @@ static void must_be_clean(const char *when, int n)
 		      n);
 	ck_assert_msg(entries() == 0, "%s %s %d: an entry of the hook is left",
 		      in->name, when, n);
+	ck_assert_msg(!*worn(), "%s %s %d: a device is not as new: %s",
+		      in->name, when, n, worn());
 	if (reversible())
 		ck_assert_msg(rig_until(goes_on, NULL, 5000),
 			      "%s %s %d: the target does not go on", in->name,
@@ -294,7 +422,11 @@ START_TEST(apply_verify_revert_verify_revert)
 	struct drill_err err = { 0 };
 	struct drill_journal *j;
 	struct drill_act act;
+	char nvml[PATH_MAX + 64];
 
+	/* Slow, so in this one only: what does NVML say? */
+	snprintf(nvml, sizeof(nvml), "%s/hooks/cuda/libnvidia-ml.so.1", build());
+	setenv("FAULTDRILL_NVML_ASK", nvml, 1);
 	if (!choose(_i))
 		return;
 	j = journal();
