@@ -160,8 +160,9 @@ void drill_call_says(const struct drill_call *c, unsigned int fault)
 {
 	struct drill_device_fault *f = drill_fault(fault);
 
+	/* Counted first: whoever the stamp wakes reads both. */
+	atomic_fetch_add(&f->returned, 1);
 	drill_cuda_surfaces(fault, c->number);
-	atomic_fetch_add_explicit(&f->returned, 1, memory_order_relaxed);
 }
 
 /* ---- is a fault about this call? ---- */
