@@ -357,8 +357,8 @@ $(BUILD)/hooks/cuda/libcuda.so.1: $(CUDA_HOOK)
 	$(Q)ln -sf $(@F) $(@D)/libcuda.so
 
 # The proxy inside a test program, where sanitizers see it.
-CUDA_EFFECTS := $(addprefix $(BUILD)/tests/unit/,test_cuda_effects \
-	test_cuda_streams test_cuda_threads)
+CUDA_EFFECTS := $(addprefix $(BUILD)/tests/unit/,test_cuda_devices \
+	test_cuda_effects test_cuda_streams test_cuda_threads)
 $(CUDA_EFFECTS): $(BUILD)/libcudahook.a | $(BUILD)/softcuda/libcuda.so.1
 $(BUILD)/libcudahook.a: $(patsubst $(BUILD)/hook/%,$(BUILD)/obj/%,\
 	$(filter-out %/cuda_trampoline.o,$(CUDA_HOOK))) \
