@@ -1,0 +1,24 @@
+--- A double-bit error that stays in the process that met it: the device goes on,
+--- so the job may start again where it was. Only a row waits to be remapped.
+-- SPDX-License-Identifier: MIT
+
+local jobs = require "lib.jobs"
+
+local p = params { steps = { 36, "Training steps." } }
+
+return scenario {
+  name      = "an ECC error, contained",
+  lab       = lab.netns { hosts = 4, spares = 1, devices = 1 },
+  workloads = { job = jobs.watched { steps = p.steps } },
+  faults    = {
+    ecc = device.xid { code = 48, chain = "48 -> 63 -> 94", rank = 2, at = at.step(18) },
+  },
+  trials    = { baseline = 1, null = 1, fault = 1 },
+  deadline  = "1min",
+  expect    = {
+    { "ecc.time_to_detect", "<",  "5s" },
+    { "ecc.blame",          "==", "target" },
+    { "ecc.time_to_resume", "<",  "20s" },
+    { "job.final_state",    "==", "baseline" },
+  },
+}
