@@ -31,7 +31,7 @@ static int add_steady(void *ctx, struct step_values *v)
 	if (!s)
 		return -ENOMEM;
 	*s = (struct steady_step){v->step->step, v->step->first_begin,
-				  drill_median(v->time, v->n)};
+				  drill_median(v->time, v->n), 0};
 	return 0;
 }
 

@@ -107,15 +107,42 @@ static void find_catch_up(const struct trial *t, struct incident *i)
 	set(i, AT_CAUGHT_UP, first);
 }
 
-static bool is_steady(const struct steady_step *s, double least)
+static bool is_steady(const struct steady_step *s)
 {
 	int k;
 
 	for (k = 0; k < STEADY_STEPS; k++)
-		if (s[k].step != s->step + k || !(s[k].ratio >= STEADY_SPEED) ||
-		    s[k].begin < least - TIME_EPS)
+		if (s[k].step != s->step + k || !(s[k].ratio >= STEADY_SPEED))
 			return false;
 	return true;
+}
+
+/* Asked for each incident of which there may be thousands: found once. */
+static void index_steady(struct trial *t)
+{
+	size_t k = t->steady.n, next = t->steady.n;
+
+	while (k-- > 0) {
+		if (k + STEADY_STEPS <= t->steady.n &&
+		    is_steady(&t->steady.v[k]))
+			next = k;
+		t->steady.v[k].next = next;
+	}
+}
+
+/* The first that begins at @least or later; the kept steps begin in order. */
+static size_t begins_after(const struct trial *t, double least)
+{
+	size_t lo = 0, hi = t->steady.n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (t->steady.v[mid].begin < least - TIME_EPS)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 static void find_steady(const struct trial *t, struct incident *i)
@@ -128,17 +155,18 @@ static void find_steady(const struct trial *t, struct incident *i)
 		return;
 	for (a = AT_EFFECTIVE; a <= AT_CAUGHT_UP; a++)
 		least = fmax(least, i->at[a].t);
-	for (k = 0; k + STEADY_STEPS <= t->steady.n; k++)
-		if (is_steady(&t->steady.v[k], least)) {
-			set(i, AT_STEADY, t->steady.v[k].begin);
-			return;
-		}
+	k = begins_after(t, least);
+	if (k < t->steady.n)
+		k = t->steady.v[k].next;
+	if (k < t->steady.n)
+		set(i, AT_STEADY, t->steady.v[k].begin);
 }
 
 void drill_instants(struct trial *t)
 {
 	int k;
 
+	index_steady(t);
 	for (k = 0; k < (int)t->incident.n; k++) {
 		struct incident *i = &t->incident.v[k];
 		int a;

@@ -237,6 +237,7 @@ struct piece {
 struct steady_step {
 	int64_t step;
 	double begin, ratio;
+	size_t next; /* from here on: where steady ones begin; n: nowhere */
 };
 
 /* What the baseline paid up to the end of its k-th kept step. */

@@ -18,6 +18,27 @@
 		return;                                                        \
 	} while (0)
 
+#ifdef __has_feature
+#define DRILL_ASAN __has_feature(address_sanitizer)
+#else
+#define DRILL_ASAN 0
+#endif
+#if DRILL_ASAN || defined(__SANITIZE_ADDRESS__)
+#define DRILL_SANITIZED 1
+#else
+#define DRILL_SANITIZED 0
+#endif
+
+/* How often a simulation is repeated: fewer times where each takes ten times as
+ * long; a test whose bounds follow from the number stays as sharp as that. */
+#define REPEAT(n) (DRILL_SANITIZED ? (n) / 5 : (n))
+
+/* A limit says that a test hangs, not that the machine is slow. */
+__attribute__((constructor)) static void drill_check_patience(void)
+{
+	setenv("CK_TIMEOUT_MULTIPLIER", DRILL_SANITIZED ? "10" : "4", 0);
+}
+
 static inline int drill_check_main(Suite *s)
 {
 	SRunner *r = srunner_create(s);
