@@ -94,3 +94,13 @@ void launch_child_kill(struct launch_child *c, int signum)
 	if (launch_child_runs(c))
 		kill(-c->pid, signum);
 }
+
+int launch_child_words(char *text, char **argv, int max)
+{
+	char *save, *word = strtok_r(text, " ", &save);
+	int n = 0;
+
+	for (; word && n < max; word = strtok_r(NULL, " ", &save))
+		argv[n++] = word;
+	return n;
+}

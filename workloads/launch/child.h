@@ -30,6 +30,10 @@ int launch_child_start(struct launch_child *c, uv_loop_t *loop,
 /* Signals its whole group. Nothing happens when it has ended. */
 void launch_child_kill(struct launch_child *c, int signum);
 
+/* Parts @text at its blanks, as mpirun does with a remote shell; at most @max
+ * words, which lie in @text. Returns their number. */
+int launch_child_words(char *text, char **argv, int max);
+
 static inline bool launch_child_runs(const struct launch_child *c)
 {
 	return c->pid != 0 && !c->ended;

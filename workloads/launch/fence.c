@@ -93,17 +93,6 @@ static void on_end(struct launch_child *c)
 		conclude(j);
 }
 
-/* `enter` is a command line of words parted by blanks, as mpirun takes it. */
-static int split(char *text, char **argv, int max)
-{
-	char *save, *word = strtok_r(text, " ", &save);
-	int n = 0;
-
-	for (; word && n < max; word = strtok_r(NULL, " ", &save))
-		argv[n++] = word;
-	return n;
-}
-
 static void ask(struct launch_host *h)
 {
 	struct launch_job *j = h->job;
@@ -114,7 +103,7 @@ static void ask(struct launch_host *h)
 	snprintf(enter, sizeof(enter), "%s", j->o->enter);
 	snprintf(attempt, sizeof(attempt), "%d", j->attempt);
 	snprintf(limit, sizeof(limit), "%d", KILL_MS);
-	n = split(enter, argv, WORDS);
+	n = launch_child_words(enter, argv, WORDS);
 	if (n > 0)
 		argv[n++] = h->name;
 	argv[n++] = j->starter;

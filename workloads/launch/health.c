@@ -355,16 +355,6 @@ static void on_end(struct launch_child *c)
 	w->quiet = true;
 }
 
-static int split(char *text, char **argv, int max)
-{
-	char *save, *word = strtok_r(text, " ", &save);
-	int n = 0;
-
-	for (; word && n < max; word = strtok_r(NULL, " ", &save))
-		argv[n++] = word;
-	return n;
-}
-
 static int start(struct launch_health *w, struct drill_err *err)
 {
 	struct launch_job *j = w->host->job;
@@ -374,7 +364,7 @@ static int start(struct launch_health *w, struct drill_err *err)
 	snprintf(enter, sizeof(enter), "%s", j->o->enter);
 	snprintf(ms, sizeof(ms), "%" PRId64,
 		 j->o->health_interval_ns / LAUNCH_MS);
-	n = split(enter, argv, WORDS);
+	n = launch_child_words(enter, argv, WORDS);
 	if (n > 0)
 		argv[n++] = w->host->name;
 	argv[n++] = j->starter;
