@@ -72,7 +72,7 @@ threads: $(addprefix $(BUILD)/tests/unit/,test_progress test_softcuda \
 	test_softcuda_graphs)
 	$(Q)BUILD=$(BUILD) tests/run $^
 
-check: all $(UNIT) $(PROGRAM) cuda-programs $(BUILD)/tests/browser/render
+check: all $(UNIT) $(PROGRAM) gpu-programs $(BUILD)/tests/browser/render
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT) $(sort $(wildcard tests/lint/*.sh)) \
 		$(sort $(wildcard tests/e2e/*.sh)) \
 		$(sort $(wildcard tests/browser/*.sh))

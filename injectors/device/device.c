@@ -429,6 +429,18 @@ int drill_device_blocked(const struct drill_act *act,
 	return r;
 }
 
+/* Somebody heard the signal and ended the process before it made a call that
+ * would have failed: the device is broken all the same. */
+static bool outrun(struct drill_act *act, const struct drill_device_found *d)
+{
+	if (!d->told || act->target->process.pid <= 0 ||
+	    find_process(act, NULL) == 0)
+		return false;
+	json_object_set_new(act->evidence, "process",
+			    json_string("ended before a call could fail"));
+	return true;
+}
+
 bool drill_device_felt(struct drill_act *act,
 		       const struct drill_device_found *d)
 {
@@ -439,7 +451,7 @@ bool drill_device_felt(struct drill_act *act,
 	/* What is met at the next start only cannot have been felt yet. */
 	if (!f->surfaced_ns)
 		return f->action == DRILL_DEVICE_ABSENT ||
-		       f->action == DRILL_DEVICE_NO_PEER;
+		       f->action == DRILL_DEVICE_NO_PEER || outrun(act, d);
 	json_object_set_new(act->evidence, "process",
 		json_pack("{s:i s:s s:I s:I s:f}", "pid", f->by_pid, "call",
 			  drill_cuda_call_name(f->surfaced_call - 1),
