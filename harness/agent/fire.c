@@ -499,7 +499,11 @@ void fire_manual(struct agent *a, const char *name)
 	for (i = 0; a->faults && i < a->plan.n; i++)
 		for (k = 0; k < a->faults[i].n_targets; k++) {
 			t = &a->faults[i].targets[k];
-			if (!strcmp(t->fault->plan->name, name) && is_here(a, t))
+			if (strcmp(t->fault->plan->name, name))
+				continue;
+			/* It may be about to be started again, here or there. */
+			t->missed = !is_here(a, t);
+			if (!t->missed)
 				fault_fire(a, t, 0, agent_now(), NULL, NULL,
 					   false);
 		}
@@ -523,6 +527,7 @@ void fire_spent(struct agent *a, json_t *msg)
 			drill_trigger_spend(&t->trigger, point,
 					    attempt ? attempt : a->attempt);
 			t->fired++;
+			t->missed = false;
 			t->active = !strcmp(t->fault->plan->follow, "rank");
 			t->until_ns = t->fault->plan->duration_ns >= 0
 					      ? agent_now() +

@@ -80,7 +80,8 @@ static int find_process(const struct drill_act *act, struct drill_err *err)
 	struct drill_process p = act->target->process;
 	int r = 0;
 
-	if (p.pid > 0) {
+	/* A device is there without whoever used it. */
+	if (p.pid > 0 && act->target->kind == DRILL_TARGET_RANK) {
 		p.pidfd = -1;
 		r = drill_process_find(&p, err);
 		drill_process_close(&p);

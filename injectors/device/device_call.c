@@ -88,9 +88,11 @@ static int check(const void *args, struct drill_err *err)
 	return 0;
 }
 
+/* What is met while a program starts is armed before it says hello; then its
+ * device is not known yet, but its rank is. */
 static int probe(const struct drill_act *act, struct drill_err *err)
 {
-	return drill_device_probe(act, true, err);
+	return drill_device_probe(act, false, err);
 }
 
 static int fill(const struct drill_act *act, struct drill_device_aim *aim,
@@ -99,9 +101,10 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	const struct call_args *a = act->args;
 	int call = drill_cuda_call(a->call, err);
 
-	(void)aim;
 	if (call < 0)
 		return call;
+	if (aim->rank >= 0)
+		aim->device = -1;
 	f->action = a->error ? DRILL_DEVICE_RETURN : DRILL_DEVICE_DELAY;
 	f->call = 1 + (uint32_t)call;
 	f->error = (int)a->error;

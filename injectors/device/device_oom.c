@@ -41,9 +41,11 @@ static const struct drill_param params[] = {
 	{ 0 },
 };
 
+/* What is met while a program starts is armed before it says hello; then its
+ * device is not known yet, but its rank is. */
 static int probe(const struct drill_act *act, struct drill_err *err)
 {
-	return drill_device_probe(act, true, err);
+	return drill_device_probe(act, false, err);
 }
 
 static int fill(const struct drill_act *act, struct drill_device_aim *aim,
@@ -60,6 +62,8 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	f->count = a->count;
 	/* Memory is short for whoever comes, until it is short no more. */
 	aim->attempt = 0;
+	if (aim->rank >= 0)
+		aim->device = -1;
 	return 0;
 }
 
