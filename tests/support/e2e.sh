@@ -48,13 +48,28 @@ wait_for()
 	done
 }
 
+# The labs of other trees' programs that run on this machine, one name a line.
+others()
+{
+	for m in /run/faultdrill/*/mark; do
+		owner=$(sed -n 's/^owner \([0-9]*\) .*/\1/p' "$m" 2>/dev/null)
+		exe=$(readlink "/proc/${owner:-none}/exe") || continue
+		case $exe in
+		"$PWD/$BUILD/"*) ;;
+		*) basename "$(dirname "$m")" ;;
+		esac
+	done
+}
+
 # Everything that a mess would show in, on this machine outside of any lab.
 snapshot()
 {
 	ip -o link show 2>/dev/null | sed 's/^[0-9]*: //; s/ *\\.*//' | sort
 	awk '{print $5, $(NF-2)}' /proc/self/mountinfo | sort
-	find /sys/fs/cgroup -type d -iname '*faultdrill*' 2>/dev/null | sort
-	find /run/faultdrill -mindepth 1 -maxdepth 1 2>/dev/null | sort
+	{
+		find /sys/fs/cgroup -type d -iname '*faultdrill*'
+		find /run/faultdrill -mindepth 1 -maxdepth 1
+	} 2>/dev/null | grep -vE "/(faultdrill-)?($(others | paste -sd'|')|-)([./]|\$)" | sort
 	# Of this tree: other trees may be tested on the same machine.
 	ps -eo stat=,args= | grep -F "$PWD/$BUILD/" |
 		awk '$1 ~ /^[Tt]/ { print "stopped", $0 }

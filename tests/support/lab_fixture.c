@@ -3,10 +3,14 @@
  */
 #include "lab_fixture.h"
 
+#include "harness/lab/lab_dir.h"
+#include "harness/lab/lab_mark.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int count(const char *said, const char *prefix)
 {
@@ -125,6 +129,34 @@ bool drill_test_lab_until(struct drill_test_lab *t, const char *prefix,
 	return true;
 }
 
+/* Is it the lab of somebody else who is at work on this machine? We and what we
+ * forked are one process group. */
+static bool is_others(const char *name)
+{
+	struct drill_lab_mark m;
+	char root[128], dir[400];
+
+	snprintf(dir, sizeof(dir), "%s/%.250s",
+		 drill_lab_root(root, sizeof(root)), name);
+	return drill_lab_mark_read(dir, &m) && drill_lab_mark_owned(&m) &&
+	       getpgid(m.pid) != getpgrp();
+}
+
+/* @line names a lab, or a cgroup of one: ".../faultdrill-NAME.MARK/...". */
+static bool of_others(const char *line)
+{
+	const char *p = strstr(line, "/faultdrill-");
+	char name[64];
+
+	if (p)
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(p + 12, "."),
+			 p + 12);
+	else
+		snprintf(name, sizeof(name), "%.*s",
+			 (int)strcspn(line, "\n"), line);
+	return name[0] && !strchr(name, '/') && is_others(name);
+}
+
 char *drill_test_machine(void)
 {
 	static const char command[] =
@@ -133,13 +165,12 @@ char *drill_test_machine(void)
 		"/tmp/faultdrill-$(id -u) 2>/dev/null | grep -v '^lock$'; "
 		"find /sys/fs/cgroup -name 'faultdrill-*' 2>/dev/null; true";
 	FILE *f = popen(command, "r");
-	char *text = calloc(1, 1 << 17);
+	char line[4096], *text = calloc(1, 1 << 17);
 	size_t n = 0;
 
-	if (f && text)
-		n = fread(text, 1, (1 << 17) - 1, f);
-	if (text)
-		text[n] = '\0';
+	while (f && text && fgets(line, sizeof(line), f))
+		if (!of_others(line) && n + strlen(line) < 1 << 17)
+			n += (size_t)sprintf(text + n, "%s", line);
 	if (f)
 		pclose(f);
 	return text;
