@@ -121,7 +121,7 @@ static int question(const char *path, const char *page, unsigned int device,
 static bool agrees(const struct answer *a, const struct drill_device *v,
 		   int devices)
 {
-	switch (v->health) {
+	switch (atomic_load(&v->health)) {
 	case DRILL_DEVICE_LOST:
 		return a->handle == NVML_GPU_IS_LOST ||
 		       a->temperature == NVML_GPU_IS_LOST;
