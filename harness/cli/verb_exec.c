@@ -30,10 +30,10 @@ static enum drill_outcome become(struct drill_cli *cli, const char *path)
 	const char *slash = strrchr(path, '/');
 	struct faultdrill_ring *ring;
 	struct drill_err err = { 0 };
-	char bin[400], dir[600];
+	char bin[400], dir[600] = "";
 
-	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 0,
-		 path);
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
 	setenv("FAULTDRILL_RING", path, 1);
 	drill_exec_surround(dir, drill_bin_dir(bin, sizeof(bin)));
 	ring = faultdrill_ring_create(path, 0, 0, 1);
