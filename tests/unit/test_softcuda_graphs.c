@@ -128,6 +128,8 @@ START_TEST(an_event_joins_a_second_stream_to_the_capture)
 	OK(cuGraphLaunch(exec, a));
 	OK(cuStreamSynchronize(a));
 	ck_assert_uint_eq(value(), 6);
+	OK(cuGraphDestroy(g));
+	OK(cuGraphExecDestroy(exec));
 }
 END_TEST
 
