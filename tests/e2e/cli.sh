@@ -25,6 +25,22 @@ is() {
 }
 run() { "$@" >"$dir/o" 2>&1; rc=$?; }
 
+# signal NAME FILE...: a run of them gets it once its fault is in force.
+signal() {
+	name=$1
+	shift
+	$fd run --state "$state" -o "$out" "$@" >"$dir/o" 2>&1 &
+	pid=$!
+	n=0
+	while ! grep -q 'is in force' "$dir/o" && [ $n -lt 600 ]; do
+		sleep 0.1 # polls for the line
+		n=$((n + 1))
+	done
+	kill -"$name" $pid
+	wait $pid
+	rc=$?
+}
+
 scenario() {
 	cat >"$dir/$1.lua" <<END
 return scenario {
@@ -206,29 +222,10 @@ is 'exec says when the fault never took effect' 6 'never took effect'
 
 scenario slow "host.stop { rank = 1, at = at.time '100ms' }" \
 	"deadline = '2min'," 60
-$fd run --state "$state" -o "$out" "$dir/slow.lua" >"$dir/o" 2>&1 &
-pid=$!
-n=0
-while ! grep -q 'is in force' "$dir/o" && [ $n -lt 600 ]; do
-	sleep 0.1 # polls for the line
-	n=$((n + 1))
-done
-kill -INT $pid
-wait $pid
-rc=$?
+signal INT "$dir/slow.lua"
 is 'SIGINT reverts, reports and is inconclusive' 6 'interrupted (Ctrl-C)'
 scenario later "null.noop { rank = 0, at = at.time '100ms' }" ''
-$fd run --state "$state" -o "$out" "$dir/slow.lua" "$dir/later.lua" \
-	>"$dir/o" 2>&1 &
-pid=$!
-n=0
-while ! grep -q 'is in force' "$dir/o" && [ $n -lt 600 ]; do
-	sleep 0.1 # polls for the line
-	n=$((n + 1))
-done
-kill -INT $pid
-wait $pid
-rc=$?
+signal INT "$dir/slow.lua" "$dir/later.lua"
 is 'SIGINT ends the scenarios behind it too' 6 \
 	'later: inconclusive: interrupted before it began'
 run $fd heal --list --state "$state"
@@ -236,16 +233,7 @@ is 'after it nothing is left to heal' 0 'nothing to heal'
 
 scenario gone "host.stop { rank = 1, at = at.time '100ms' }" \
 	"deadline = '2min'," 60
-$fd run --state "$state" -o "$out" "$dir/gone.lua" >"$dir/o" 2>&1 &
-pid=$!
-n=0
-while ! grep -q 'is in force' "$dir/o" && [ $n -lt 600 ]; do
-	sleep 0.1 # polls for the line
-	n=$((n + 1))
-done
-kill -HUP $pid
-wait $pid
-rc=$?
+signal HUP "$dir/gone.lua"
 is 'a closed terminal reverts and reports too' 6 'interrupted (Hangup)'
 if grep -q natural "$dir/o"; then
 	fail 'ranks that were told to stop are no incident' "$(cat "$dir/o")"

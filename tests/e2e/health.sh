@@ -5,62 +5,18 @@
 # Lines are written to the hosts' kernel logs by the test itself, devices fail
 # on a page that the test made. Nothing is injected into the job.
 set -u
-build=$(cd "${BUILD:-build}" && pwd)
-job=$build/tests/programs/lockstep
-base=$(mktemp -d) || exit 3
-trap 'rm -rf "$base"' EXIT
+. "$(dirname "$0")/../support/launcher.sh"
+need "the health check watches jobs"
 
-for need in mpirun "$job" "$build/launch"; do
-	command -v "$need" >/dev/null ||
-		{ echo "SKIP the health check watches jobs: no $need"; exit 0; }
-done
-
-# start NAME OPTIONS... : two hosts of two ranks and a spare; $dir, $pid
+# start NAME OPTIONS... : two hosts of two ranks and a spare
 start() {
-	dir=$base/$1
-	mkdir -p "$dir"
+	local name=$1
 	shift
-	MARK=$dir "$build/launch" --dir "$dir" --log "$dir/log" --ranks 4 \
-		--ppn 2 --hosts h0,h1 --spares h2 --heartbeat 100ms \
-		--watchdog 2s "$@" 3>"$dir/events" >"$dir/out" 2>&1 &
-	pid=$!
+	begin "$name" --ranks 4 --ppn 2 --hosts h0,h1 --spares h2 \
+		--heartbeat 100ms --watchdog 2s "$@"
 }
 
-await() {
-	local until=$((SECONDS + $1 + 1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $until ] || return 1
-		sleep 0.02
-	done
-}
-
-ends() { ! kill -0 "$pid" 2>/dev/null; }
-finish() {
-	await "$1" ends || { kill -9 "$pid"; echo "(killed: too slow)"; }
-	wait "$pid" 2>/dev/null
-	rc=$?
-}
-event() { grep -q "\"kind\":\"$1\"" "$dir/events"; }
-field() {
-	sed -n "/\"kind\":\"$1\"/{s/.*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p;q}" \
-		"$dir/events"
-}
-count() { grep -c "\"kind\":\"$1\"" "$dir/events"; }
 runs() { await 20 test -s "$dir/state"; }
-nothing_left() { ! grep -lzx "MARK=$dir" /proc/[0-9]*/environ 2>/dev/null |
-	grep -q .; }
-
-faults=0
-verdict() {
-	if [ $? -eq 0 ]; then
-		echo "PASS $1"
-		return
-	fi
-	echo "FAIL $1: $(tail -n 7 "$dir/out" "$dir/events" 2>&1 |
-		cut -c1-180 | tr '\n' '|')"
-	faults=1
-}
 
 # log HOST XID TEXT : as the driver would write it
 log() {

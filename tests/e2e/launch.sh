@@ -1,88 +1,22 @@
 #!/bin/bash
 # launch.sh - the reference launcher with real jobs, on this machine alone
 # SPDX-License-Identifier: MIT
-#
-# Every job runs in its own folder and with MARK in its environment, so that
-# what is left of it can be counted and only that is ever signalled.
 set -u
-build=$(cd "${BUILD:-build}" && pwd)
-job=$build/tests/programs/lockstep
-base=$(mktemp -d) || exit 3
-trap 'rm -rf "$base"' EXIT
-
-for need in mpirun "$job" "$build/launch"; do
-	command -v "$need" >/dev/null ||
-		{ echo "SKIP the launcher runs jobs: no $need"; exit 0; }
-done
-
-# start NAME OPTIONS... : a launcher in the background; $dir, $pid.
-start() {
-	dir=$base/$1
-	mkdir -p "$dir"
-	shift
-	MARK=$dir "$build/launch" --dir "$dir" --log "$dir/log" "$@" \
-		3>"$dir/events" >"$dir/out" 2>&1 &
-	pid=$!
-}
+. "$(dirname "$0")/../support/launcher.sh"
+need "the launcher runs jobs"
 
 # two hosts, two ranks each, quick to notice
 four() {
 	local name=$1
 	shift
-	start "$name" --ranks 4 --ppn 2 --hosts h0,h1 --heartbeat 100ms \
+	begin "$name" --ranks 4 --ppn 2 --hosts h0,h1 --heartbeat 100ms \
 		--watchdog 2s "$@"
 }
 
-# await SECONDS COMMAND... : polls until it holds
-await() {
-	local until=$((SECONDS + $1 + 1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $until ] || return 1
-		sleep 0.02
-	done
-}
-
-ends() { ! kill -0 "$pid" 2>/dev/null; }
-# finish SECONDS : waits for the launcher; $rc
-finish() {
-	await "$1" ends || { kill -9 "$pid"; echo "(killed: too slow)"; }
-	wait "$pid" 2>/dev/null
-	rc=$?
-}
-
-event() { grep -q "\"kind\":\"$1\"" "$dir/events"; }
-# field KIND FIELD : of the first such event
-field() {
-	sed -n "/\"kind\":\"$1\"/{s/.*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p;q}" \
-		"$dir/events"
-}
-count() { grep -c "\"kind\":\"$1\"" "$dir/events"; }
 ends_with() { [ "$(tail -n 1 "$dir/events" |
 	sed -n 's/.*"reason":"\([a-z_]*\)".*/\1/p')" = "$1" ]; }
 
-# pids of this job that still live, zombies left out
-left() {
-	local p
-	for p in $(grep -lzx "MARK=$dir" /proc/[0-9]*/environ 2>/dev/null); do
-		p=${p#/proc/}
-		echo "${p%/environ}"
-	done
-}
-nothing_left() { [ -z "$(left)" ]; }
 job_left() { left | grep -vx "$pid"; }
-
-faults=0
-# verdict NAME : of the command before
-verdict() {
-	if [ $? -eq 0 ]; then
-		echo "PASS $1"
-		return
-	fi
-	echo "FAIL $1: $(tail -n 5 "$dir/out" "$dir/events" 2>&1 |
-		cut -c1-160 | tr '\n' '|')"
-	faults=1
-}
 
 four clean -- "$job" "$base/clean/state" 20 10 2000
 finish 30
