@@ -165,8 +165,13 @@ int drill_freezer_set(int version, const char *dir, bool freeze,
 				       freeze ? "freeze" : "thaw", dir);
 	for (i = 0; i < 5000; i++) {
 		rc = drill_freezer_get(version, dir, &done);
-		if (rc < 0 || (rc == freeze && done))
+		if (rc == freeze && done)
 			return 0;
+		if (rc == -ENOENT && !freeze)
+			return 0; /* what was in it is frozen no more */
+		if (rc < 0)
+			return drill_err_errno(err, -rc, who,
+					       "cannot read back '%s'", dir);
 		nanosleep(&t, NULL);
 	}
 	return drill_err_set(err, -ETIMEDOUT, who, "'%s' does not %s", dir,
