@@ -201,8 +201,6 @@ int devices_renew(struct agent *a, const char *how, int device,
 		  struct drill_err *err);
 /* Is @fault in force on that device of this host? */
 bool devices_have(struct agent *a, const char *fault, int device);
-/* Is @fault in force on that device of this host? */
-bool devices_have(struct agent *a, const char *fault, int device);
 /* Who loaded a proxy, with its counters; yours. */
 json_t *devices_clients(struct agent *a);
 /* What the last trial left on devices; NULL: nothing. Borrowed. */

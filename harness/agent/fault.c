@@ -241,23 +241,30 @@ static bool is_armed(const struct instance *i)
 
 /* A reading. The effect lies in the bracket of the act if the first reading
  * shows it, else between the last reading without and the first with it. */
-static void look(struct agent *a, struct instance *i)
+static bool bites(struct agent *a, struct instance *i, struct drill_err *err)
 {
 	struct drill_act act = fault_act(i, i->evidence);
-	struct drill_err err = { 0 };
 	int64_t begin = agent_now(), from, to;
-	int rc = injector(i)->verify(&act, &err);
 
-	if (rc > 0) {
-		from = act.before_ns   ? act.before_ns
-		       : i->last_no_ns ? i->last_no_ns
-				       : i->before_ns;
-		to = act.before_ns ? act.after_ns
-		     : i->last_no_ns ? begin
-				     : i->after_ns;
-		in_force(a, i, from + (to - from) / 2, (to - from + 1) / 2);
+	if (injector(i)->verify(&act, err) <= 0)
+		return false;
+	from = act.before_ns   ? act.before_ns
+	       : i->last_no_ns ? i->last_no_ns
+			       : i->before_ns;
+	to = act.before_ns ? act.after_ns
+	     : i->last_no_ns ? begin
+			     : i->after_ns;
+	in_force(a, i, from + (to - from) / 2, (to - from + 1) / 2);
+	return true;
+}
+
+static void look(struct agent *a, struct instance *i)
+{
+	struct drill_err err = { 0 };
+	int64_t begin = agent_now();
+
+	if (bites(a, i, &err))
 		return;
-	}
 	i->last_no_ns = begin;
 	/* A device fault is felt at the next call: held, it would never come. */
 	if (fault_needs(i, "hook:cuda"))
@@ -525,11 +532,26 @@ static void never_met(struct agent *a, struct instance *i)
 	failed(a, i, text);
 }
 
+/* What it did may lie behind the last reading, in a program that has ended
+ * since: before it is taken off one more is due. */
+static int end_bite(struct agent *a, struct instance *i)
+{
+	bool gone = injector(i)->survives == DRILL_SURVIVES_NOTHING;
+
+	if (bites(a, i, NULL))
+		return gone ? 0 : take_off(a, i);
+	if (!is_armed(i))
+		return take_off(a, i);
+	never_met(a, i);
+	return 0;
+}
+
 int fault_revert(struct agent *a, const char *fault)
 {
 	struct instance *i, *next;
 	int dirty = 0;
 
+	devices_drain(a); /* nobody may have woken us for the last lines */
 	for (i = a->instances; i; i = next) {
 		next = i->next;
 		if (fault && strcmp(name(i), fault))
@@ -539,8 +561,8 @@ int fault_revert(struct agent *a, const char *fault)
 		if (i->state == WAITING)
 			failed(a, i, "its target never became ready: the hook "
 				     "has not said hello");
-		else if (i->state == BITING && i->armed)
-			never_met(a, i);
+		else if (i->state == BITING)
+			dirty += end_bite(a, i) < 0;
 		else
 			dirty += take_off(a, i) < 0;
 	}

@@ -222,6 +222,32 @@ START_TEST(a_call_that_is_armed_and_then_met_takes_effect_there)
 }
 END_TEST
 
+/* The program ends right behind the call that met it: by then nobody has woken
+ * the agent, and the end of the trial is what it hears of next. */
+START_TEST(what_was_met_before_the_end_is_seen_at_the_end)
+{
+	char wake[200], away[210];
+	struct drill_devices d;
+
+	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
+			"{\"at\":{\"on\":\"call\",\"call\":\"cuLaunchKernel\","
+			"\"nth\":3},\"args\":{\"code\":63}}")));
+	job = rig_job(&g, 0, 1, 400, 20000);
+	ck_assert_ptr_nonnull(event("fault.issued", "f", 10000));
+	snprintf(wake, sizeof(wake), "%s/wake", g.trial);
+	snprintf(away, sizeof(away), "%s.away", wake);
+	ck_assert_int_eq(rename(wake, away), 0);
+	d = page();
+	ck_assert(drill_device_fire(d.page, 0, 7, "x"));
+	rig_send(&g, json_pack("{s:s,s:i}", "kind", "trial.end", "trial", 1));
+	ck_assert_ptr_nonnull(rig_wait(&g, "ended", NULL, 10000));
+	ck_assert_ptr_nonnull(event("fault.effective", "f", 0));
+	ck_assert_ptr_nonnull(event("fault.reverted", "f", 0));
+	ck_assert_ptr_null(rig_wait(&g, "failed", "f", 0));
+	drill_devices_close(&d);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("agent devices");
@@ -238,6 +264,7 @@ int main(void)
 	tcase_add_test(t, a_reset_by_the_job_ends_the_fault);
 	tcase_add_test(t, a_device_that_is_left_ill_is_a_difference_of_the_host);
 	tcase_add_test(t, a_call_that_is_armed_and_then_met_takes_effect_there);
+	tcase_add_test(t, what_was_met_before_the_end_is_seen_at_the_end);
 	suite_add_tcase(s, t);
 	return drill_check_main(s);
 }
