@@ -3,12 +3,12 @@
  */
 #include "nvml_rig.h"
 
-#include <check.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *nvml_rig_built(const char *name)
@@ -81,6 +81,23 @@ void nvml_rig_load(struct nvml_rig *rig, const char *next,
 	ck_assert_msg(ret->name != NULL, #name);
 	FAULTDRILL_NVML_FUNCTIONS(FIND)
 	*(void **)&ret->nvmlErrorString = dlsym(rig->lib, "nvmlErrorString");
+}
+
+void nvml_rig_start(struct nvml_rig *rig, const char *next,
+		    struct nvml_calls *ret, nvmlDevice_t device[2])
+{
+	nvml_rig_load(rig, next, ret);
+	OK(ret->nvmlInit_v2());
+	for (unsigned int i = 0; i < 2; i++)
+		OK(ret->nvmlDeviceGetHandleByIndex_v2(i, &device[i]));
+}
+
+int64_t nvml_rig_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
 void nvml_rig_arm_ecc(struct nvml_rig *rig, unsigned int device)

@@ -9,6 +9,12 @@
 
 #include "faultdrill/nvml_api.h"
 
+#include <check.h>
+#include <stdint.h>
+
+#define OK(call) ck_assert_int_eq((call), NVML_SUCCESS)
+#define SAYS(call, code) ck_assert_int_eq((call), (code))
+
 struct nvml_rig {
 	char dir[64], page_path[96], log_path[96];
 	struct drill_devices devices;
@@ -28,6 +34,7 @@ struct nvml_calls {
 #define NVML_RIG_UUID0 "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
 #define NVML_RIG_UUID1 "GPU-ff010203-0405-0607-0809-0a0b0c0d0e0f"
 
+int64_t nvml_rig_now_ms(void);
 void nvml_rig_init(struct nvml_rig *rig);
 void nvml_rig_done(struct nvml_rig *rig);
 
@@ -35,6 +42,9 @@ void nvml_rig_done(struct nvml_rig *rig);
  * "toy" is the toy library's path. Not started yet. */
 void nvml_rig_load(struct nvml_rig *rig, const char *next,
 		   struct nvml_calls *ret);
+/* The same, started, with the handles of its two devices. */
+void nvml_rig_start(struct nvml_rig *rig, const char *next,
+		    struct nvml_calls *ret, nvmlDevice_t device[2]);
 /* A file below the folder of what was built. Borrowed until the next call. */
 const char *nvml_rig_built(const char *name);
 

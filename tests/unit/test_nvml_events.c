@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_int_eq((call), NVML_SUCCESS)
-#define SAYS(call, code) ck_assert_int_eq((call), (code))
 #define XID nvmlEventTypeXidCriticalError
 #define DBE nvmlEventTypeDoubleBitEccError
 
@@ -27,24 +25,13 @@ static void setup(void)
 {
 	nvml_rig_init(&rig);
 	p = rig.p;
-	nvml_rig_load(&rig, "soft", &n);
-	OK(n.nvmlInit_v2());
-	for (unsigned int i = 0; i < 2; i++)
-		OK(n.nvmlDeviceGetHandleByIndex_v2(i, &d[i]));
+	nvml_rig_start(&rig, "soft", &n, d);
 	OK(n.nvmlEventSetCreate(&set));
 }
 
 static void teardown(void)
 {
 	nvml_rig_done(&rig);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
 static void expect(nvmlEventSet_t s, unsigned int device, uint64_t type,
@@ -116,9 +103,9 @@ START_TEST(a_wait_ends_when_its_time_is_over)
 	int64_t t;
 
 	for (int started = 0; started < 2; started++) {
-		t = now_ms();
+		t = nvml_rig_now_ms();
 		SAYS(n.nvmlEventSetWait_v2(set, &e, 120), NVML_ERROR_TIMEOUT);
-		t = now_ms() - t;
+		t = nvml_rig_now_ms() - t;
 		ck_assert_int_ge(t, 119);
 		ck_assert_int_lt(t, 2000);
 		/* It sleeps. */
@@ -147,11 +134,11 @@ START_TEST(a_line_wakes_who_waits)
 
 	OK(n.nvmlDeviceRegisterEvents(d[0], XID, set));
 	for (int i = 0; i < 10 && best >= 190; i++) {
-		t = now_ms();
+		t = nvml_rig_now_ms();
 		pthread_create(&other, NULL, say_soon, NULL);
 		OK(n.nvmlEventSetWait_v2(set, &e, 20000));
 		ck_assert_uint_eq(e.eventData, 79);
-		t = now_ms() - t;
+		t = nvml_rig_now_ms() - t;
 		best = t < best ? t : best;
 		pthread_join(other, NULL);
 	}

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_int_eq((call), NVML_SUCCESS)
-#define SAYS(call, code) ck_assert_int_eq((call), (code))
 #define XID nvmlEventTypeXidCriticalError
 
 static struct nvml_rig rig;
@@ -35,10 +33,7 @@ static void teardown(void)
 
 static void start(void)
 {
-	nvml_rig_load(&rig, "toy", &n);
-	OK(n.nvmlInit_v2());
-	for (unsigned int i = 0; i < 2; i++)
-		OK(n.nvmlDeviceGetHandleByIndex_v2(i, &d[i]));
+	nvml_rig_start(&rig, "toy", &n, d);
 }
 
 static uint64_t field(unsigned int device, unsigned int id)

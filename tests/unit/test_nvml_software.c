@@ -13,9 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_int_eq((call), NVML_SUCCESS)
-#define SAYS(call, code) ck_assert_int_eq((call), (code))
-
 static struct nvml_rig rig;
 static struct drill_device_page *p;
 static struct nvml_calls n;
@@ -34,18 +31,7 @@ static void teardown(void)
 
 static void start(void)
 {
-	nvml_rig_load(&rig, "soft", &n);
-	OK(n.nvmlInit_v2());
-	for (unsigned int i = 0; i < 2; i++)
-		OK(n.nvmlDeviceGetHandleByIndex_v2(i, &d[i]));
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+	nvml_rig_start(&rig, "soft", &n, d);
 }
 
 static void set_health(unsigned int device, uint32_t health)
@@ -357,7 +343,7 @@ static void *reset_soon(void *arg)
 
 START_TEST(firmware_that_does_not_answer_blocks_calls_for_so_long)
 {
-	int64_t t = now_ms();
+	int64_t t = nvml_rig_now_ms();
 	pthread_t other;
 	char uuid[96];
 	unsigned int v;
@@ -366,18 +352,18 @@ START_TEST(firmware_that_does_not_answer_blocks_calls_for_so_long)
 	p->device[0].nvml_block_ms = 150;
 	OK(n.nvmlDeviceGetUUID(d[0], uuid, sizeof(uuid)));
 	OK(n.nvmlDeviceGetTemperature(d[1], 0, &v));
-	t = now_ms();
+	t = nvml_rig_now_ms();
 	SAYS(n.nvmlDeviceGetTemperature(d[0], 0, &v), NVML_ERROR_UNKNOWN);
-	ck_assert_int_ge(now_ms() - t, 150);
+	ck_assert_int_ge(nvml_rig_now_ms() - t, 150);
 	p->device[0].nvml_block_ms = 20000;
 	set_health(0, DRILL_DEVICE_RESET_REQUIRED);
 	SAYS(n.nvmlDeviceGetTemperature(d[0], 0, &v),
 	     NVML_ERROR_RESET_REQUIRED);
 	set_health(0, DRILL_DEVICE_OK);
 	pthread_create(&other, NULL, reset_soon, NULL);
-	t = now_ms();
+	t = nvml_rig_now_ms();
 	OK(n.nvmlDeviceGetTemperature(d[0], 0, &v));
-	ck_assert_int_lt(now_ms() - t, 10000);
+	ck_assert_int_lt(nvml_rig_now_ms() - t, 10000);
 	pthread_join(other, NULL);
 }
 END_TEST

@@ -14,9 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_int_eq((call), NVML_SUCCESS)
-#define SAYS(call, code) ck_assert_int_eq((call), (code))
-
 static struct nvml_rig rig;
 static struct drill_device_page *p;
 static struct nvml_calls n;
@@ -35,10 +32,7 @@ static void teardown(void)
 
 static void start(void)
 {
-	nvml_rig_load(&rig, "soft", &n);
-	OK(n.nvmlInit_v2());
-	for (unsigned int i = 0; i < 2; i++)
-		OK(n.nvmlDeviceGetHandleByIndex_v2(i, &d[i]));
+	nvml_rig_start(&rig, "soft", &n, d);
 }
 
 static void set_health(unsigned int device, uint32_t health)
