@@ -5,7 +5,11 @@
 #include "cuda_parts.h"
 #include "cuda_wraps.h"
 
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Where a call goes on: @go, or nowhere, with @result. In rax and rdx. */
 struct way {
@@ -44,6 +48,7 @@ static atomic_bool settled[DRILL_CUDA_CALLS];
 static void *_Atomic hot_go[DRILL_CUDA_CALLS];
 
 /* What this process counted for a fault since it was armed. */
+#define IN_BETWEEN UINT64_MAX
 static struct {
 	_Atomic uint64_t mark;
 	_Atomic int64_t n, told;
@@ -180,24 +185,81 @@ static void tell(struct drill_device_fault *f, unsigned int fault, int64_t n)
 		atomic_fetch_add(&f->matched, (uint64_t)(n - told));
 }
 
-static void count_anew(unsigned int fault, uint64_t mark)
+/* Whoever finds a new mark forgets the old count; others wait meanwhile, for
+ * what they count is of the new one. */
+static void count_anew(const struct drill_device_fault *f, unsigned int fault)
 {
-	if (atomic_exchange(&met[fault].mark, mark) == mark)
-		return;
-	atomic_store(&met[fault].n, 0);
-	atomic_store(&met[fault].told, 0);
+	uint64_t seen;
+
+	while ((seen = atomic_load(&met[fault].mark)) != load(&f->mark)) {
+		if (seen == IN_BETWEEN ||
+		    !atomic_compare_exchange_strong(&met[fault].mark, &seen,
+						    IN_BETWEEN)) {
+			sched_yield();
+			continue;
+		}
+		atomic_store(&met[fault].n, 0);
+		atomic_store(&met[fault].told, 0);
+		atomic_store(&met[fault].mark, load(&f->mark));
+	}
 }
 
-/* While one thread only has called, without the price of a lock prefix. */
+/* While one thread only has called, it counts without the price of a lock
+ * prefix: between alone() and done(). Neither has a fence, for the second
+ * thread's first call makes all others' processors have one (membarrier) and
+ * then waits until the first is done. */
+static atomic_bool threaded, counting;
+
+static int membarrier(int command)
+{
+	return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+void drill_cuda_first_thread(void)
+{
+	/* In a child what was counted, or about to be, is the parent's. */
+	for (int i = 0; i < DRILL_DEVICE_FAULTS; i++)
+		atomic_store(&met[i].mark, 0);
+	atomic_store(&counting, false);
+	atomic_store(&threaded,
+		     membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED));
+}
+
+void drill_cuda_next_thread(void)
+{
+	atomic_store(&threaded, true);
+	membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	while (atomic_load(&counting))
+		sched_yield();
+}
+
+static inline bool alone(void)
+{
+	if (load(&threaded))
+		return false;
+	atomic_store_explicit(&counting, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!load(&threaded))
+		return true;
+	atomic_store_explicit(&counting, false, memory_order_release);
+	return false;
+}
+
+static inline void done(void)
+{
+	atomic_store_explicit(&counting, false, memory_order_release);
+}
+
 static inline int64_t count_call(unsigned int fault)
 {
 	int64_t n;
 
-	if (load(&drill_cuda_threaded))
+	if (!alone())
 		return 1 + atomic_fetch_add_explicit(&met[fault].n, 1,
 						     memory_order_relaxed);
 	n = 1 + load(&met[fault].n);
 	atomic_store_explicit(&met[fault].n, n, memory_order_relaxed);
+	done();
 	return n;
 }
 
@@ -225,7 +287,7 @@ bool drill_cuda_met(unsigned int fault)
 	if (!concerns(f))
 		return false;
 	if (load(&f->mark) != load(&met[fault].mark))
-		count_anew(fault, load(&f->mark));
+		count_anew(f, fault);
 	n = count_call(fault);
 	turn = is_its_turn(f, n);
 	if (turn || n % 64 == 0)
@@ -233,27 +295,40 @@ bool drill_cuda_met(unsigned int fault)
 	return turn && hit(f, fault);
 }
 
+/* Counts one more call, unless it is its turn. */
+static bool counts_on(const struct drill_device_fault *f, unsigned int fault,
+		      int64_t *n)
+{
+	bool plainly = alone(), turn;
+
+	*n = load(&met[fault].n);
+	do {
+		turn = is_its_turn(f, *n + 1);
+	} while (!turn && !plainly &&
+		 !atomic_compare_exchange_weak(&met[fault].n, n, *n + 1));
+	if (plainly) {
+		if (!turn)
+			atomic_store_explicit(&met[fault].n, *n + 1,
+					      memory_order_relaxed);
+		done();
+	}
+	++*n;
+	return !turn;
+}
+
 /* A call of the one fault about this entry that is not its turn yet. False: it
  * may be, or what was counted is of an older fault. */
 static bool counts_past(struct drill_device_fault *f, unsigned int fault)
 {
-	int64_t n = load(&met[fault].n);
+	int64_t n;
 
 	if (!concerns(f))
 		return true;
-	if (load(&f->mark) != load(&met[fault].mark))
+	if (load(&f->mark) != load(&met[fault].mark) ||
+	    !counts_on(f, fault, &n))
 		return false;
-	do {
-		if (is_its_turn(f, n + 1))
-			return false;
-		if (!load(&drill_cuda_threaded)) {
-			atomic_store_explicit(&met[fault].n, n + 1,
-					      memory_order_relaxed);
-			break;
-		}
-	} while (!atomic_compare_exchange_weak(&met[fault].n, &n, n + 1));
-	if ((n + 1) % 64 == 0)
-		tell(f, fault, n + 1);
+	if (n % 64 == 0)
+		tell(f, fault, n);
 	return true;
 }
 

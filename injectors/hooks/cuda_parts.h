@@ -44,8 +44,6 @@ void drill_cuda_start(void);
 /* A child of a process that had called cuInit is an orphan. */
 enum { DRILL_CUDA_NOT_STARTED, DRILL_CUDA_STARTED, DRILL_CUDA_ORPHAN };
 extern atomic_int drill_cuda_state;
-/* More than one thread has called. */
-extern atomic_bool drill_cuda_threaded;
 /* The program called cuInit. */
 void drill_cuda_saw_init(void);
 /* Looks for strangers again. */
@@ -63,6 +61,9 @@ bool drill_cuda_was_given(unsigned int call);
 
 /* cuda_before.c: next[call] has changed. */
 void drill_cuda_settle_anew(unsigned int call);
+/* Before the first thread gets a lane, and before any other one does. */
+void drill_cuda_first_thread(void);
+void drill_cuda_next_thread(void);
 
 #pragma GCC visibility pop
 

@@ -38,7 +38,6 @@ static const uint8_t none_hot[DRILL_DEVICE_CALLS];
 const uint8_t *_Atomic drill_cuda_hot = all_hot;
 
 atomic_int drill_cuda_state;
-atomic_bool drill_cuda_threaded;
 static atomic_bool saw_init;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool in_start;
@@ -209,6 +208,7 @@ static void start(void)
 	const uint8_t *hot = none_hot;
 
 	know_process();
+	drill_cuda_first_thread();
 	next = drill_cuda_next_open();
 	p = find_page();
 	if (p && join(p, next)) {
@@ -284,7 +284,7 @@ struct drill_device_lane *drill_cuda_lane_of_thread(void)
 	if (!drill_cuda_lane &&
 	    atomic_load(&drill_cuda_state) == DRILL_CUDA_STARTED) {
 		if (atomic_exchange(&some_thread, true))
-			atomic_store(&drill_cuda_threaded, true);
+			drill_cuda_next_thread();
 		drill_cuda_lane = first + free_lane();
 		if (atomic_load(&lane_key_made))
 			pthread_setspecific(lane_key, drill_cuda_lane);

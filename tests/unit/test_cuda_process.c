@@ -113,6 +113,23 @@ START_TEST(a_child_before_cuInit_says_its_own_hello)
 }
 END_TEST
 
+static int met_first(void)
+{
+	return call0("cuEventQuery");
+}
+
+START_TEST(a_child_before_cuInit_counts_from_one)
+{
+	load();
+	arm(DRILL_CALL_cuEventQuery, DRILL_DEVICE_RETURN)->nth = 2;
+	ck_assert_int_ge(call0("cuEventQuery"), TOY_ANSWER);
+	/* As an exit status. */
+	ck_assert_int_eq(in_child(met_first),
+			 (TOY_ANSWER + DRILL_CALL_cuEventQuery) & 0xff);
+	ck_assert_int_eq(call0("cuEventQuery"), 999);
+}
+END_TEST
+
 START_TEST(a_second_copy_stays_passive_and_says_so)
 {
 	char cmd[8192], copy[128];
@@ -231,6 +248,7 @@ int main(void)
 	tcase_add_test(tc, sixteen_threads_lose_no_count);
 	tcase_add_test(tc, a_closed_driver_can_still_be_called);
 	tcase_add_test(tc, a_child_after_cuInit_is_not_initialized);
+	tcase_add_test(tc, a_child_before_cuInit_counts_from_one);
 	tcase_add_test(tc, a_child_before_cuInit_says_its_own_hello);
 	tcase_add_test(tc, a_second_copy_stays_passive_and_says_so);
 	tcase_add_test(tc, a_page_of_another_version_is_refused);

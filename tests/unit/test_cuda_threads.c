@@ -79,6 +79,23 @@ START_TEST(each_turn_of_many_threads_calls_is_hit_once)
 }
 END_TEST
 
+/* The count begins anew while all of them call. */
+START_TEST(each_arming_counts_all_threads_calls_from_one)
+{
+	struct drill_device_fault *f;
+
+	for (uint64_t mark = 1; mark <= 20; mark++) {
+		f = arm(DRILL_CALL_cuEventQuery, DRILL_DEVICE_RETURN);
+		f->mark = mark;
+		f->nth = THREADS * CALLS;
+		errors = 0;
+		run_threads();
+		ck_assert_int_eq(errors, 1);
+	}
+	ck_assert_int_eq(wrong, 0);
+}
+END_TEST
+
 START_TEST(a_limit_of_hits_holds_among_threads)
 {
 	struct drill_device_fault *f;
@@ -101,6 +118,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, threads_that_start_together_start_the_proxy_once);
 	tcase_add_test(tc, each_turn_of_many_threads_calls_is_hit_once);
+	tcase_add_test(tc, each_arming_counts_all_threads_calls_from_one);
 	tcase_add_test(tc, a_limit_of_hits_holds_among_threads);
 	suite_add_tcase(s, tc);
 	return drill_check_main(s);
