@@ -68,8 +68,8 @@ unit: $(UNIT)
 	$(Q)BUILD=$(BUILD) tests/run $(UNIT)
 
 # What has threads, for SAN=thread.
-threads: $(addprefix $(BUILD)/tests/unit/,test_progress test_softcuda \
-	test_softcuda_graphs)
+threads: $(addprefix $(BUILD)/tests/unit/,test_hook test_progress \
+	test_softcuda test_softcuda_graphs)
 	$(Q)BUILD=$(BUILD) tests/run $^
 
 check: all $(UNIT) $(PROGRAM) gpu-programs $(BUILD)/tests/browser/render

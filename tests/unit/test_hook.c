@@ -17,6 +17,7 @@
 
 #define THREADS 6
 #define CALLS 5000
+#define ROUNDS 3000
 #define ORDERS 9 /* every action at every place */
 
 static char dir[64];
@@ -120,6 +121,48 @@ START_TEST(threads_lose_no_call_while_faults_come_and_go)
 }
 END_TEST
 
+static pthread_barrier_t gate;
+
+static void *call_in_rounds(void *arg)
+{
+	(void)arg;
+	for (int k = 0; k < ROUNDS; k++) {
+		pthread_barrier_wait(&gate);
+		call(DRILL_WORD_ALLREDUCE);
+		call(DRILL_WORD_ALLREDUCE);
+		pthread_barrier_wait(&gate);
+	}
+	return NULL;
+}
+
+/* Their last call is the one to delay, when none of them is lost. */
+START_TEST(each_arming_counts_all_threads_calls_from_one)
+{
+	struct drill_hook_order o = { .action = DRILL_HOOK_DELAY,
+				      .word = DRILL_WORD_ALLREDUCE, .slot = -1,
+				      .nth = 2 * THREADS, .delay_ns = 1000 };
+	struct drill_hook_armed a;
+	struct drill_hook_seen s;
+	pthread_t t[THREADS];
+
+	ck_assert_int_eq(pthread_barrier_init(&gate, NULL, THREADS + 1), 0);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&t[i], NULL, call_in_rounds,
+						NULL), 0);
+	for (int k = 0; k < ROUNDS; k++) {
+		ck_assert_int_eq(drill_hooks_arm(&h, &o, &a, &err), 0);
+		pthread_barrier_wait(&gate);
+		pthread_barrier_wait(&gate);
+		ck_assert_int_eq(drill_hooks_read(&h, &a, &s, &err), 0);
+		ck_assert_uint_eq(s.hits, 1);
+		ck_assert_int_eq(drill_hooks_disarm(&h, &a, &err), 0);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	pthread_barrier_destroy(&gate);
+}
+END_TEST
+
 START_TEST(a_forked_child_does_not_speak_for_the_rank)
 {
 	int status;
@@ -182,6 +225,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, threads_lose_no_call_while_faults_come_and_go);
+	tcase_add_test(t, each_arming_counts_all_threads_calls_from_one);
 	tcase_add_test(t, a_forked_child_does_not_speak_for_the_rank);
 	tcase_add_test(t, after_bye_calls_go_straight_through);
 	tcase_add_test(t, a_share_of_the_calls_is_drawn_by_the_seed);
