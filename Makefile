@@ -293,7 +293,8 @@ $(BUILD)/launch: $(call obj,workloads/launch/launch.c) $(BUILD)/liblaunch.a \
 		$(shell pkg-config --libs libuv jansson) -lm
 
 $(BUILD)/launch-rank: $(call obj,$(STARTER_SRC) workloads/launch/xid_line.c \
-		workloads/launch/policy.c injectors/hooks/device_step.c)
+		workloads/launch/policy.c injectors/hooks/device_step.c \
+		harness/core/environ.c)
 	$(call say,LD)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl
 

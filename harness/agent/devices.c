@@ -4,6 +4,7 @@
 #include "agent.h"
 #include "process.h"
 
+#include "harness/core/environ.h"
 #include "injectors/hooks/device_step.h"
 
 #include <errno.h>
@@ -227,20 +228,14 @@ void devices_drain(struct agent *a)
 /* CUDA_VISIBLE_DEVICES of a process; "" when it cannot be read. */
 static void visible(pid_t pid, char *ret, size_t size)
 {
-	static const char name[] = "CUDA_VISIBLE_DEVICES=";
-	char path[64], *text = NULL;
-	size_t room = 0;
-	FILE *f;
+	const char *value = NULL;
+	size_t n;
+	char *env = drill_environ(pid, &n);
 
-	ret[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	f = fopen(path, "re");
-	while (f && getdelim(&text, &room, '\0', f) > 0)
-		if (!strncmp(text, name, sizeof(name) - 1))
-			snprintf(ret, size, "%s", text + sizeof(name) - 1);
-	free(text);
-	if (f)
-		fclose(f);
+	if (env)
+		value = drill_environ_find(env, n, "CUDA_VISIBLE_DEVICES");
+	snprintf(ret, size, "%s", value ? value : "");
+	free(env);
 }
 
 int devices_of(struct agent *a, pid_t pid)

@@ -3,6 +3,8 @@
  */
 #include "process.h"
 
+#include "harness/core/environ.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -108,20 +110,13 @@ char drill_process_state(pid_t pid)
 
 bool drill_process_has_env(pid_t pid, const char *want, bool whole)
 {
-	char path[40], *entry = NULL;
+	size_t size, n = strlen(want) + whole;
+	char *env = drill_environ(pid, &size);
 	bool found = false;
-	size_t size = 0;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	while (!found && getdelim(&entry, &size, 0, f) > 0)
-		found = whole ? !strcmp(entry, want)
-			      : !strncmp(entry, want, strlen(want));
-	free(entry);
-	fclose(f);
+	for (char *p = env; env && p < env + size; p += strlen(p) + 1)
+		found |= !strncmp(p, want, n);
+	free(env);
 	return found;
 }
 

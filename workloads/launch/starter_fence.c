@@ -7,10 +7,11 @@
 #include "starter.h"
 #include "wire.h"
 
+#include "harness/core/environ.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,59 +21,32 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Environments are small; what lies beyond this is not ours. */
-#define ENV_MAX (1 << 18)
-
-static ssize_t read_environ(const char *pid, char *buf, size_t size)
+static bool is_of(pid_t pid, const char *job, int attempt)
 {
-	char path[64];
-	ssize_t n, len = 0;
-	int fd;
+	const char *its_job = NULL, *its_attempt = NULL;
+	size_t size;
+	char *env = drill_environ(pid, &size);
+	bool is;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	while ((n = read(fd, buf + len, size - 1 - (size_t)len)) > 0)
-		len += n;
-	close(fd);
-	buf[len] = '\0';
-	return len;
-}
-
-static const char *env_find(const char *env, ssize_t len, const char *name)
-{
-	size_t n = strlen(name);
-	const char *p;
-
-	for (p = env; p < env + len; p += strlen(p) + 1)
-		if (strncmp(p, name, n) == 0 && p[n] == '=')
-			return p + n + 1;
-	return NULL;
-}
-
-static bool is_of(const char *pid, const char *job, int attempt)
-{
-	static char env[ENV_MAX];
-	ssize_t len = read_environ(pid, env, sizeof(env));
-	const char *its_job, *its_attempt;
-
-	if (len <= 0)
-		return false;
-	its_job = env_find(env, len, LAUNCH_ENV_JOB);
-	its_attempt = env_find(env, len, LAUNCH_ENV_ATTEMPT);
-	return its_job && strcmp(its_job, job) == 0 && its_attempt &&
-	       atoi(its_attempt) <= attempt;
+	if (env) {
+		its_job = drill_environ_find(env, size, LAUNCH_ENV_JOB);
+		its_attempt = drill_environ_find(env, size,
+						 LAUNCH_ENV_ATTEMPT);
+	}
+	is = its_job && !strcmp(its_job, job) && its_attempt &&
+	     atoi(its_attempt) <= attempt;
+	free(env);
+	return is;
 }
 
 /* The mark is read again once the pidfd is held: the pid may be another's. */
-static bool kill_if(const char *pid, const char *job, int attempt)
+static bool kill_if(pid_t pid, const char *job, int attempt)
 {
 	int fd;
 
 	if (!is_of(pid, job, attempt))
 		return false;
-	fd = (int)syscall(SYS_pidfd_open, atoi(pid), 0);
+	fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
 		return errno != ESRCH;
 	if (is_of(pid, job, attempt)) {
@@ -94,7 +68,7 @@ static int scan(const char *job, int attempt)
 	while ((e = readdir(d)))
 		if (isdigit((unsigned char)e->d_name[0]) &&
 		    atoi(e->d_name) != getpid())
-			left += kill_if(e->d_name, job, attempt);
+			left += kill_if(atoi(e->d_name), job, attempt);
 	closedir(d);
 	return left;
 }
