@@ -4,6 +4,7 @@
 #include "cuda_launches.h"
 #include "cuda_parts.h"
 #include "cuda_wraps.h"
+#include "mark.h"
 
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -48,7 +49,6 @@ static atomic_bool settled[DRILL_CUDA_CALLS];
 static void *_Atomic hot_go[DRILL_CUDA_CALLS];
 
 /* What this process counted for a fault since it was armed. */
-#define IN_BETWEEN UINT64_MAX
 static struct {
 	_Atomic uint64_t mark;
 	_Atomic int64_t n, told;
@@ -185,29 +185,20 @@ static void tell(struct drill_device_fault *f, unsigned int fault, int64_t n)
 		atomic_fetch_add(&f->matched, (uint64_t)(n - told));
 }
 
-/* Whoever finds a new mark forgets the old count; others wait meanwhile, for
- * what they count is of the new one. */
 static void count_anew(const struct drill_device_fault *f, unsigned int fault)
 {
-	uint64_t seen;
-
-	while ((seen = atomic_load(&met[fault].mark)) != load(&f->mark)) {
-		if (seen == IN_BETWEEN ||
-		    !atomic_compare_exchange_strong(&met[fault].mark, &seen,
-						    IN_BETWEEN)) {
-			sched_yield();
-			continue;
-		}
-		atomic_store(&met[fault].n, 0);
-		atomic_store(&met[fault].told, 0);
-		atomic_store(&met[fault].mark, load(&f->mark));
-	}
+	if (!drill_mark_is_new(&met[fault].mark, &f->mark))
+		return;
+	atomic_store(&met[fault].n, 0);
+	atomic_store(&met[fault].told, 0);
+	drill_mark_keep(&met[fault].mark, &f->mark);
 }
 
 /* While one thread only has called, it counts without the price of a lock
  * prefix: between alone() and done(). Neither has a fence, for the second
  * thread's first call makes all others' processors have one (membarrier) and
- * then waits until the first is done. */
+ * then waits until the first is done. Where a process may not ask for that it is
+ * held to have many threads from the start. */
 static atomic_bool threaded, counting;
 
 static int membarrier(int command)

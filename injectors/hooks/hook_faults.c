@@ -2,17 +2,16 @@
  * SPDX-License-Identifier: MIT
  */
 #include "hook.h"
+#include "mark.h"
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define SPIN_NS 60000 /* how late a sleep may wake; the rest is spun */
 
 /* How many matching calls this process has made, for each entry. */
-#define IN_BETWEEN UINT64_MAX
 static struct {
 	_Atomic uint64_t mark;
 	_Atomic uint64_t n;
@@ -40,30 +39,15 @@ static bool drawn(const struct drill_hook_entry *e, int64_t n)
 	return (x ^ x >> 31) % 1000000 < e->ppm;
 }
 
-/* Whoever finds a new mark forgets the old count; others wait meanwhile, for
- * what they count is of the new one. */
-static void count_anew(int i, const struct drill_hook_entry *e)
-{
-	uint64_t was;
-
-	while ((was = atomic_load(&seen[i].mark)) != hook_load(&e->mark)) {
-		if (was == IN_BETWEEN ||
-		    !atomic_compare_exchange_strong(&seen[i].mark, &was,
-						    IN_BETWEEN)) {
-			sched_yield();
-			continue;
-		}
-		hook_store(&seen[i].n, 0);
-		atomic_store(&seen[i].mark, hook_load(&e->mark));
-	}
-}
-
 /* Which occurrence this call is for entry @i, from 1; 0: not in its step. */
 static int64_t occurrence(int i, const struct drill_hook_entry *e,
 			  uint64_t mark)
 {
-	if (hook_load(&seen[i].mark) != mark)
-		count_anew(i, e);
+	if (hook_load(&seen[i].mark) != mark &&
+	    drill_mark_is_new(&seen[i].mark, &e->mark)) {
+		hook_store(&seen[i].n, 0);
+		drill_mark_keep(&seen[i].mark, &e->mark);
+	}
 	if (e->step && drill_hook_step() != e->step) {
 		hook_store(&seen[i].n, 0); /* it may come again: a rollback */
 		return 0;
