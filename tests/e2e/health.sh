@@ -5,7 +5,7 @@
 # Lines are written to the hosts' kernel logs by the test itself, devices fail
 # on a page that the test made. Nothing is injected into the job.
 set -u
-. "$(dirname "$0")/../support/launcher.sh"
+. tests/support/launcher.sh
 need "the health check watches jobs"
 
 # start NAME OPTIONS... : two hosts of two ranks and a spare
@@ -16,7 +16,7 @@ start() {
 		--heartbeat 100ms --watchdog 2s "$@"
 }
 
-runs() { await 20 test -s "$dir/state"; }
+runs() { wait_for 20 test -s "$dir/state"; }
 
 # log HOST XID TEXT : as the driver would write it
 log() {
@@ -26,7 +26,7 @@ log() {
 start bus --health xid -- "$job" "$base/bus/state" 60 10 20000
 runs
 log h1 79 "GPU has fallen off the bus."
-finish 30
+await_end 30
 [ $rc = 0 ] && [ "$(field detected by)" = health.xid ] &&
 	[ "$(field detected blame)" = "host h1" ] &&
 	[ "$(field blamed blame)" = "host h1" ] &&
@@ -35,14 +35,14 @@ finish 30
 	[ "$(field allocated host)" = h2 ] &&
 	[ "$(count attempt.begin)" = 2 ] && [ "$(cat "$dir/state")" = 60 ]
 verdict "a host whose log says that a GPU fell off the bus is replaced"
-await 5 nothing_left
+wait_for 6 nothing_left
 verdict "the watchers of the devices end with the launcher"
 
 start app --health xid -- "$job" "$base/app/state" 60 10 20000
 runs
 for n in 13 31 43 45 68 69 109; do log h0 $n "pid=1, name=x, whatever"; done
-await 10 grep -q '"Xid 109' "$dir/events"
-finish 30
+wait_for 10 grep -q '"Xid 109' "$dir/events"
+await_end 30
 [ $rc = 0 ] && ! event detected && ! event blamed &&
 	[ "$(count symptom)" = 7 ] && [ "$(count attempt.begin)" = 1 ]
 verdict "an application's own Xids are symptoms, and nobody is evicted"
@@ -51,7 +51,7 @@ start once --health xid -- "$job" "$base/once/state" 60 10 20000
 runs
 log h0 94 "Contained: SM"
 log h0 94 "Contained: SM"
-finish 30
+await_end 30
 [ $rc = 0 ] && [ "$(count detected)" = 1 ] && ! event host.down &&
 	[ "$(field allocated what)" = "same hosts" ] &&
 	[ "$(count attempt.begin)" = 2 ]
@@ -67,8 +67,8 @@ runs
 	printf 'NVRM: Xid (PCI:0000:3b:00): 79, in a line without end\n'
 } >>"$dir/h0/kernel.log"
 log h0 13 last
-await 10 event symptom
-finish 30
+wait_for 10 event symptom
+await_end 30
 [ $rc = 0 ] && ! event detected && [ "$(count symptom)" = 1 ] &&
 	[ "$(count attempt.begin)" = 1 ]
 verdict "hostile lines in the kernel's log lead to nothing"
@@ -76,14 +76,14 @@ verdict "hostile lines in the kernel's log lead to nothing"
 start none --health xid --spares "" -- "$job" "$base/none/state" 600 10 20000
 runs
 log h1 79 "GPU has fallen off the bus."
-finish 30
+await_end 30
 [ $rc = 1 ] && [ "$(field attempt.end reason)" = gave_up ] &&
 	grep -q "no spare for host 'h1' (Xid 79: " "$dir/events"
 verdict "with no spare the launcher gives up at once and says why"
 
 # Without a watcher: the rank itself says that its device fails, at each start.
 start starts -- sh -c '[ $FAULTDRILL_HOST != h1 ] || exit 87'
-finish 30
+await_end 30
 [ $rc = 0 ] && [ "$(field blamed blame)" = "rank 2" -o \
 	"$(field blamed blame)" = "rank 3" ] &&
 	[ "$(field host.down host)" = h1 ] &&
@@ -94,9 +94,9 @@ verdict "a host whose device fails at each start is tried twice, then replaced"
 start spare --health xid -- "$job" "$base/spare/state" 60 10 20000
 runs
 log h2 79 "GPU has fallen off the bus."
-await 10 event detected
+wait_for 10 event detected
 log h1 79 "GPU has fallen off the bus."
-finish 30
+await_end 30
 [ $rc = 1 ] && [ "$(count attempt.begin)" = 1 ] &&
 	[ "$(count host.down)" = 2 ]
 verdict "a spare with a bad device takes no place"
@@ -111,7 +111,7 @@ verdict "a health check that there is none of is refused with the nearest"
 page=$build/tests/programs/device_page
 if ! [ -x "$page" ] || ! [ -e "$build/hooks/cuda/libnvidia-ml.so.1" ]; then
 	echo "SKIP the health check asks NVML: no device_page or no NVML here"
-	exit $faults
+	finish
 fi
 # with_devices NAME OPTIONS... : two devices a host, all well at first
 with_devices() {
@@ -130,13 +130,13 @@ detectors() { sed -n '/"kind":"detected"/s/.*"by":"\([^"]*\)".*/\1/p' \
 	"$dir/events" | sort -u | tr '\n' ' '; }
 
 with_devices quiet --health both -- "$job" "$base/quiet/state" 60 10 20000
-finish 30
+await_end 30
 [ $rc = 0 ] && ! event detected && ! event symptom
 verdict "devices that are well are not complained of"
 
 with_devices lost --health nvml -- "$job" "$base/lost/state" 80 10 20000
 device h1 1 health=2
-finish 30
+await_end 30
 [ $rc = 0 ] && [ "$(detectors)" = "health.nvml " ] &&
 	[ "$(field blamed blame)" = "device h1/gpu1" ] &&
 	[ "$(field host.down host)" = h1 ] &&
@@ -145,7 +145,7 @@ verdict "a lost device is found by NVML, blamed, and its host replaced"
 
 with_devices gone --health nvml -- "$job" "$base/gone/state" 80 10 20000
 device h0 0 health=4
-finish 30
+await_end 30
 [ $rc = 0 ] && [ "$(detectors)" = "health.nvml " ] &&
 	[ "$(field blamed blame)" = "device h0/gpu0" ] &&
 	[ "$(count attempt.begin)" = 2 ]
@@ -153,7 +153,7 @@ verdict "a device that is gone is not taken for the one behind it"
 
 with_devices both --health both -- "$job" "$base/both/state" 80 10 20000
 device h1 0 xid=95 health=3 recovery=1
-finish 30
+await_end 30
 [ $rc = 0 ] && [ "$(detectors)" = "health.nvml health.xid " ] &&
 	[ "$(field blamed blame)" = "device h1/gpu0" ] &&
 	[ "$(field device.state state)" = reset ] && ! event host.down &&
@@ -163,7 +163,7 @@ verdict "a device that needs a reset gets one, and the job goes on where it was"
 
 with_devices remap --health nvml -- "$job" "$base/remap/state" 60 10 20000
 device h0 1 pending=1
-finish 30
+await_end 30
 [ $rc = 0 ] && [ "$(field detected what)" = \
 	"remap_pending: a row remap waits for a reset" ] &&
 	[ "$(field blamed blame)" = "device h0/gpu1" ] &&
@@ -172,10 +172,10 @@ verdict "a remap that waits for a reset is told, and the job goes on"
 
 with_devices slow --health nvml -- "$job" "$base/slow/state" 60 10 20000
 device h1 1 mhz=300 reasons=0x40
-finish 30
+await_end 30
 [ $rc = 0 ] && [ "$(field detected what)" = "slow: the clocks are held down" ] &&
 	[ "$(field blamed blame)" = "device h1/gpu1" ] &&
 	[ "$(count attempt.begin)" = 1 ]
 verdict "a throttled device is told and blamed, and the job goes on"
 
-exit $faults
+finish

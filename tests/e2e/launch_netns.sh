@@ -5,10 +5,11 @@
 # The same job twice in a lab of its own: uninterrupted, and with a host frozen
 # after its first checkpoint. The final states must be equal, bit for bit.
 set -u
+. tests/support/e2e.sh
 build=$(cd "${BUILD:-build}" && pwd)
 name=launch-$$
 lab=/run/faultdrill/$name
-state=$(mktemp -d) || exit 3
+state=$WORK
 
 skip() { echo "SKIP the launcher over namespace hosts: $1"; exit 0; }
 [ "$(id -u)" = 0 ] || skip "needs root"
@@ -20,7 +21,7 @@ down() {
 	rm -rf "$state"
 }
 up=$("$build/faultdrill" lab up --hosts 2 --spares 1 --name "$name" \
-	--state "$state" 2>&1) || { rm -rf "$state"; skip "${up//$'\n'/ }"; }
+	--state "$state" 2>&1) || skip "${up//$'\n'/ }"
 trap down EXIT
 head=$(sed -n '/"head"/,$s/.*"pid": \([0-9]*\).*/\1/p' "$lab/lab.json")
 cgroup=$(sed -n 's/.*"cgroup": "\(.*\)\/h1".*/\1/p' "$lab/lab.json")
@@ -39,35 +40,14 @@ train() {
 	pid=$!
 }
 
-faults=0
-# verdict NAME : of the command before
-verdict() {
-	if [ $? -eq 0 ]; then
-		echo "PASS $1"
-		return
-	fi
-	echo "FAIL $1: $(tail -n 6 "$dir/out" "$dir/events" 2>&1 |
-		cut -c1-160 | tr '\n' '|')"
-	faults=1
-}
 final() { grep -h '^state step 60 ' "$1"/log/rank0.a*.log; }
 has() { grep -q "$1" "$dir/events"; }
-# await SECONDS COMMAND... : polls until it holds
-await() {
-	local until=$((SECONDS + $1 + 1))
-	shift
-	until "$@" 2>/dev/null; do
-		[ $SECONDS -lt $until ] || return 1
-		sleep 0.05
-	done
-}
-
 train clean
 wait "$pid" && ! has '"detected"' && [ -n "$(final "$dir")" ]
 verdict "the training job runs over namespace hosts without a false alarm"
 
 train frozen
-await 120 sh -c "ls '$dir'/store/ckpt/*/manifest >&2"
+wait_for 120 sh -c "ls '$dir'/store/ckpt/*/manifest >&2"
 echo 1 >"$cgroup/h1/cgroup.freeze"
 wait "$pid" && has '"blame":"host h1"' && has '"replaces":"h1"' &&
 	[ -n "$(final "$dir")" ] && [ "$(final "$dir")" = "$(final "$lab/clean")" ]
@@ -76,6 +56,6 @@ verdict "a frozen host is replaced by the spare and the state is the same"
 # The frozen ranks are of an attempt that is over.
 echo 0 >"$cgroup/h1/cgroup.freeze"
 alone() { [ "$(wc -l <"$cgroup/h1/cgroup.procs")" = 1 ]; }
-await 3 alone
+wait_for 4 alone
 verdict "ranks of the frozen host end when they wake"
-exit $faults
+finish

@@ -2,26 +2,15 @@
 # train.sh - the training job learns, checkpoints, and goes on bit for bit
 # SPDX-License-Identifier: MIT
 set -u
+. tests/support/e2e.sh
 build=$(cd "${BUILD:-build}" && pwd)
 solo=$build/train-solo
 dump=$build/tests/programs/ringdump
-base=$(mktemp -d) || exit 3
-trap 'rm -rf "$base"' EXIT
+base=$WORK
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 unset FAULTDRILL_RING FAULTDRILL_STORE FAULTDRILL_ISA
 
-pass() { echo "PASS $1"; }
-fail() { echo "FAIL $1: $2"; }
 state() { sed -n 's/^state step [0-9]* //p' "$1"; }
-# await SECONDS COMMAND... : polls until it holds
-await() {
-	local until=$((SECONDS + $1 + 1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $until ] || return 1
-		sleep 0.02
-	done
-}
 fast() { "$solo" --step-time 0s --log-every 10 "$@"; }
 
 t="gradients match finite differences"
@@ -74,7 +63,7 @@ FAULTDRILL_RING=$base/kill.ring "$solo" --step-time 30ms --store "$base/kill" \
 	--steps 90 --checkpoint-every 20 >"$base/out" 2>&1 &
 pid=$!
 committed() { "$dump" "$1" 2>/dev/null | grep -q "committed step=$2"; }
-await 20 committed "$base/kill.ring" 40
+wait_for 20 committed "$base/kill.ring" 40
 kill -9 $pid
 wait $pid 2>/dev/null
 rc=$?
@@ -212,7 +201,7 @@ else fail "$t" "$(tail -3 "$base/tcp.out")"; fi
 t="four ranks, one killed, go on to the same state"
 ranks 4 broken --steps 60 --checkpoint-every 20 --step-time 80ms &
 job=$!
-await 30 committed "$base/broken.rings/h/rank0.a1.ring" 20
+wait_for 30 committed "$base/broken.rings/h/rank0.a1.ring" 20
 kill -9 "$("$dump" "$base/broken.rings/h/rank2.a1.ring" pid)"
 wait $job
 rc=$?
@@ -235,12 +224,12 @@ ranks 3 hang --steps 2000 --checkpoint-every 0 --watchdog 1s &
 job=$!
 ring=$base/hang.rings/h/rank1.a1.ring
 at_step() { [ "$("$dump" "$1" step 2>/dev/null || echo 0)" -ge "$2" ]; }
-await 30 at_step "$ring" 5
+wait_for 30 at_step "$ring" 5
 pid=$("$dump" "$ring" pid)
 [ -n "$pid" ] || { fail "$t" "no pid in the ring"; exit 1; }
 kill -STOP "$pid"
 word() { "$dump" "$base/hang.rings/h/rank0.a1.ring" | grep -q '^detected'; }
-await 10 word
+wait_for 10 word
 kill -CONT "$pid"
 wait $job
 rc=$?
@@ -249,4 +238,4 @@ if [ $rc -eq 86 ] && [ "$got" = \
 	"detected step=0 detail=1 n=1 a=0 b=0 f=0 text=all-reduce" ]; then
 	pass "$t"
 else fail "$t" "$rc $got $(tail -3 "$base/hang.out")"; fi
-exit 0
+finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Gives: pass, fail, skip, is (compares and says both values), snapshot (what a
-# mess would show in), wait_for (an event, bounded), FD (the program), WORK (a
-# fresh folder, removed at the end), finish.
+# mess would show in), wait_for (an event, bounded), verdict (of a launcher's
+# job), FD (the program), WORK (a fresh folder, removed at the end), finish.
 
 BUILD=${BUILD:-build}
 FD=$PWD/$BUILD/faultdrill
@@ -46,6 +46,17 @@ wait_for()
 		[ "$(date +%s)" -ge "$limit" ] && return 1
 		sleep 0.05
 	done
+}
+
+# verdict NAME: of the command before; what the job in $dir said tells why
+verdict()
+{
+	if [ $? -eq 0 ]; then
+		pass "$1"
+	else
+		fail "$1" "$(tail -n 7 "$dir/out" "$dir/events" 2>&1 |
+			cut -c1-180 | tr '\n' '|')"
+	fi
 }
 
 # The labs of other trees' programs that run on this machine, one name a line.

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # Gives: build, job, base (a fresh folder, removed at the end), need (or skip),
-# begin, await, finish, event, field, count, nothing_left, verdict. $dir is the
-# folder of the job that began last, $pid its launcher.
+# begin, await_end, event, field, count, left, nothing_left, and all of e2e.sh.
+# $dir is the folder of the job that began last, $pid its launcher.
+. tests/support/e2e.sh
 build=$(cd "${BUILD:-build}" && pwd)
 job=$build/tests/programs/lockstep
-base=$(mktemp -d) || exit 3
-trap 'rm -rf "$base"' EXIT
-faults=0
+base=$WORK
 
 # need WHAT : skips it without mpirun and the programs
 need() {
@@ -29,20 +28,10 @@ begin() {
 	pid=$!
 }
 
-# await SECONDS COMMAND... : polls until it holds
-await() {
-	local until=$((SECONDS + $1 + 1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $until ] || return 1
-		sleep 0.02
-	done
-}
-
 ends() { ! kill -0 "$pid" 2>/dev/null; }
-# finish SECONDS : waits for the launcher; $rc
-finish() {
-	await "$1" ends || { kill -9 "$pid"; echo "(killed: too slow)"; }
+# await_end SECONDS : of the launcher; $rc
+await_end() {
+	wait_for "$1" ends || { kill -9 "$pid"; echo "(killed: too slow)"; }
 	wait "$pid" 2>/dev/null
 	rc=$?
 }
@@ -64,14 +53,3 @@ left() {
 	done
 }
 nothing_left() { [ -z "$(left)" ]; }
-
-# verdict NAME : of the command before
-verdict() {
-	if [ $? -eq 0 ]; then
-		echo "PASS $1"
-		return
-	fi
-	echo "FAIL $1: $(tail -n 7 "$dir/out" "$dir/events" 2>&1 |
-		cut -c1-180 | tr '\n' '|')"
-	faults=1
-}
