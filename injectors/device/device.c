@@ -4,7 +4,6 @@
 #include "device.h"
 
 #include "cuda_calls.h"
-#include "cuda_calls.h"
 #include "nvml_ask.h"
 
 #include "harness/agent/process.h"
@@ -109,8 +108,8 @@ int drill_device_probe(const struct drill_act *act, bool felt,
 	return r;
 }
 
-int drill_device_aim(const struct drill_act *act, struct drill_device_aim *ret,
-		     struct drill_err *err)
+static int aim_at_target(const struct drill_act *act,
+			 struct drill_device_aim *ret, struct drill_err *err)
 {
 	int r;
 
@@ -224,23 +223,22 @@ static int arm(struct drill_act *act, struct drill_device_aim *aim,
 	return r;
 }
 
-int drill_device_apply(struct drill_act *act, const struct drill_device_aim *in,
-		       struct drill_device_fault *f, bool now,
-		       struct drill_err *err)
+static int carry_out(struct drill_act *act, struct drill_device_aim *aim,
+		     struct drill_device_fault *f, bool now,
+		     struct drill_err *err)
 {
-	struct drill_device_aim aim = *in;
 	struct drill_device_armed a;
-	int r = drill_devices_pick(&aim.devices, &a, err);
+	int r = drill_devices_pick(&aim->devices, &a, err);
 
 	if (r)
 		return r;
-	f->device = aim.device;
-	f->rank = aim.rank;
-	f->attempt = aim.attempt;
+	f->device = aim->device;
+	f->rank = aim->rank;
+	f->attempt = aim->attempt;
 	r = take_trigger(act, f, err);
 	if (!r)
-		r = put_record(act, &a, f, &aim, err);
-	return r ? r : arm(act, &aim, f, &a, now && !act->call && !act->kernel,
+		r = put_record(act, &a, f, aim, err);
+	return r ? r : arm(act, aim, f, &a, now && !act->call && !act->kernel,
 			   err);
 }
 
@@ -253,7 +251,7 @@ int drill_device_order(struct drill_act *act, bool now,
 {
 	struct drill_device_fault *f;
 	struct drill_device_aim aim;
-	int r = drill_device_aim(act, &aim, err);
+	int r = aim_at_target(act, &aim, err);
 
 	if (r)
 		return r;
@@ -261,7 +259,7 @@ int drill_device_order(struct drill_act *act, bool now,
 	r = f ? fill(act, &aim, f, err) :
 		drill_err_set(err, -ENOMEM, who, "out of memory");
 	if (!r)
-		r = drill_device_apply(act, &aim, f, now, err);
+		r = carry_out(act, &aim, f, now, err);
 	free(f);
 	drill_devices_close(&aim.devices);
 	return r;

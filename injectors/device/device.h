@@ -38,7 +38,7 @@ extern const char *const drill_form_names[];
 
 /* What the target comes to on this host, now. */
 struct drill_device_aim {
-	struct drill_devices devices; /* yours: drill_devices_close */
+	struct drill_devices devices; /* borrowed */
 	int device;		      /* index; -1: any of the host */
 	int rank;		      /* -1: any process */
 	int attempt;		      /* 0: any */
@@ -50,20 +50,11 @@ struct drill_device_aim {
 int drill_device_probe(const struct drill_act *act, bool felt,
 		       struct drill_err *err);
 
-/* The page and the device. -ENXIO: no such device. */
-int drill_device_aim(const struct drill_act *act, struct drill_device_aim *ret,
-		     struct drill_err *err);
-
-/* Fills mark, device, rank, attempt, nth and kernel of @f where they are 0 from
- * aim and trigger, records, commits and arms, with the bracket of the act in
- * @act. @now: nothing in a process need be met: it is fired at once, unless
- * the trigger lies in one. */
-int drill_device_apply(struct drill_act *act, const struct drill_device_aim *aim,
-		       struct drill_device_fault *f, bool now,
-		       struct drill_err *err);
-
-/* The apply of all of them: aims, lets @fill write the order (which may narrow
- * or widen the aim), and arms it. */
+/* The apply of all of them: aims (-ENXIO: no such device), lets @fill write
+ * what the fault is and narrow or widen the aim, adds what the trigger says,
+ * records, commits and arms, with the bracket of the act in @act. @now: nothing
+ * in a process need be met: it is fired at once, unless the trigger lies in
+ * one. */
 int drill_device_order(struct drill_act *act, bool now,
 		       int (*fill)(const struct drill_act *act,
 				   struct drill_device_aim *aim,

@@ -46,11 +46,6 @@ const struct drill_xid *drill_xid_find(int64_t code, struct drill_err *err);
 /* All of them, in order; a row of code 0 ends. */
 const struct drill_xid *drill_xids(void);
 
-static inline bool drill_xid_sticky(const struct drill_xid *x)
-{
-	return x->scope <= DRILL_XID_LINK;
-}
-
 #define DRILL_XID_CHAIN 8 /* codes of a chain at most */
 
 /* "48 -> 63 -> 94" into codes; returns their number. "" is the chain that @code

@@ -73,7 +73,6 @@ bool drill_fault_lasts(unsigned int i, uint64_t mark);
 /* From its first hit on a lasting fault is in force for every call. */
 bool drill_fault_holds(unsigned int i);
 int64_t drill_now_ns(void);
-void drill_sleep_ns(int64_t ns);
 /* At most @ns, and no longer than fault @i lasts. */
 void drill_sleep_in_fault(unsigned int i, uint64_t mark, int64_t ns);
 static inline struct drill_device_fault *drill_fault(unsigned int i)

@@ -103,16 +103,6 @@ int64_t drill_now_ns(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-void drill_sleep_ns(int64_t ns)
-{
-	struct timespec t = { ns / 1000000000, ns % 1000000000 };
-	int e = errno;
-
-	while (nanosleep(&t, &t) && errno == EINTR)
-		;
-	errno = e;
-}
-
 bool drill_fault_lasts(unsigned int i, uint64_t mark)
 {
 	const struct drill_device_fault *f = drill_fault(i);

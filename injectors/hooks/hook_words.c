@@ -78,9 +78,6 @@ const char *const drill_word_names[] = {
 	"send", "recv", "sendrecv", "wait", "test", "probe", NULL,
 };
 
-static const char *const where_names[] = { "", "before", "inside", "after",
-					   NULL };
-
 static bool is_word(unsigned int w, const char *name)
 {
 	if (!strcmp(words[w].word, name))
@@ -114,21 +111,9 @@ const char *drill_word_name(unsigned int word)
 	return word < DRILL_WORDS ? words[word].word : "?";
 }
 
-int drill_hook_where_parse(const char *name, enum drill_hook_where *ret,
-			   struct drill_err *err)
-{
-	for (int i = DRILL_HOOK_BEFORE; i <= DRILL_HOOK_AFTER; i++) {
-		if (strcmp(where_names[i], name))
-			continue;
-		*ret = (enum drill_hook_where)i;
-		return 0;
-	}
-	return drill_err_set(err, -EINVAL, WHO,
-			     "'%s' is not before, inside or after", name);
-}
-
 const char *drill_hook_where_name(unsigned int where)
 {
-	return where >= DRILL_HOOK_BEFORE && where <= DRILL_HOOK_AFTER ?
-		       where_names[where] : "?";
+	static const char *const names[] = { "?", "before", "inside", "after" };
+
+	return where <= DRILL_HOOK_AFTER ? names[where] : "?";
 }

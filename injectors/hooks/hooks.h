@@ -37,8 +37,7 @@ int drill_word_parse(const char *name, enum drill_word *ret,
 const char *drill_word_name(unsigned int word);
 /* All words as a NULL-terminated list, for DRILL_ENUM and help. */
 extern const char *const drill_word_names[];
-int drill_hook_where_parse(const char *name, enum drill_hook_where *ret,
-			   struct drill_err *err);
+/* "before", "inside", "after"; "?" beyond. Lives for ever. */
 const char *drill_hook_where_name(unsigned int where);
 
 /* A process of this host that said hello. */

@@ -93,15 +93,6 @@ static inline const char *drill_xid_action_name(uint32_t action)
 	return action < sizeof(name) / sizeof(*name) ? name[action] : "?";
 }
 
-/* The text of a 154. */
-static inline void drill_xid_action_text(char *ret, size_t size, uint32_t from,
-					 uint32_t to)
-{
-	snprintf(ret, size, "GPU recovery action changed from 0x%x (%s) to "
-		 "0x%x (%s)", from, drill_xid_action_name(from), to,
-		 drill_xid_action_name(to));
-}
-
 /* "GPU-1b2c..", 40 characters. */
 static inline void drill_xid_uuid(char ret[48], const uint8_t uuid[16])
 {

@@ -59,14 +59,6 @@ static const struct rule {
 	{172, LAUNCH_RESET, "an uncorrectable SRAM error"},
 };
 
-static const char *const action_names[] = {"ignore",  "tell",  "note",
-					   "restart", "reset", "replace"};
-
-const char *launch_action_name(enum launch_action a)
-{
-	return (unsigned int)a <= LAUNCH_REPLACE ? action_names[a] : "?";
-}
-
 /* The driver's own word on what a device needs: field 230, and Xid 154. */
 static enum launch_action recovery(uint64_t action, const char **why)
 {

@@ -20,9 +20,6 @@ enum launch_action {
 	LAUNCH_REPLACE, /* nothing runs on it any more: a spare host does */
 };
 
-/* "ignore", "tell", ...; "?" beyond. */
-const char *launch_action_name(enum launch_action a);
-
 /* What Xid @xid with @text asks for; *why is a static sentence. 154 is judged by
  * the action it names, NVLink's 144 to 150 by Fatal or Nonfatal. One that the
  * table does not know is taken for critical, as device plugins do. */

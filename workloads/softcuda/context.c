@@ -21,7 +21,7 @@ struct CUctx_st *soft_current(void)
 	return stack.n ? stack.ctx[stack.n - 1] : NULL;
 }
 
-void soft_ctx_open(struct CUctx_st *ctx, struct soft_device *d)
+static void begin(struct CUctx_st *ctx, struct soft_device *d)
 {
 	ctx->magic = SOFT_CTX;
 	ctx->device = d;
@@ -29,7 +29,8 @@ void soft_ctx_open(struct CUctx_st *ctx, struct soft_device *d)
 	ctx->pending = ctx->error = CUDA_SUCCESS;
 }
 
-void soft_ctx_close(struct CUctx_st *ctx)
+/* Ends its streams and frees all it owns; drops the lock meanwhile. */
+static void end(struct CUctx_st *ctx)
 {
 	struct CUstream_st *s;
 
@@ -88,7 +89,7 @@ SOFT_API CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 		return e;
 	d->retained++;
 	if (!d->primary.alive)
-		soft_ctx_open(&d->primary, d);
+		begin(&d->primary, d);
 	*ctx = &d->primary;
 	return soft_leave(CUDA_SUCCESS);
 }
@@ -103,7 +104,7 @@ SOFT_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 	if (!d->retained)
 		return soft_leave(CUDA_ERROR_INVALID_CONTEXT);
 	if (--d->retained == 0 && d->primary.alive)
-		soft_ctx_close(&d->primary);
+		end(&d->primary);
 	return soft_leave(CUDA_SUCCESS);
 }
 
@@ -116,9 +117,9 @@ SOFT_API CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
 	if (e)
 		return e;
 	if (d->primary.alive)
-		soft_ctx_close(&d->primary);
+		end(&d->primary);
 	if (d->retained)
-		soft_ctx_open(&d->primary, d);
+		begin(&d->primary, d);
 	return soft_leave(CUDA_SUCCESS);
 }
 
@@ -156,7 +157,7 @@ SOFT_API CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags,
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	soft_ctx_open(c, d);
+	begin(c, d);
 	c->flags = flags;
 	c->next = soft.made;
 	soft.made = c;
@@ -184,7 +185,7 @@ SOFT_API CUresult cuCtxDestroy_v2(CUcontext ctx)
 		return soft_leave(CUDA_ERROR_INVALID_CONTEXT);
 	if (soft_current() == ctx)
 		stack.n--;
-	soft_ctx_close(ctx);
+	end(ctx);
 	return soft_leave(CUDA_SUCCESS);
 }
 

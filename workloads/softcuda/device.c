@@ -41,7 +41,7 @@ bool soft_isa_runs(const char *isa)
 				      2]);
 }
 
-const char *soft_isa(void)
+static const char *isa(void)
 {
 	const char *want = getenv("FAULTDRILL_ISA");
 	int i;
@@ -131,7 +131,7 @@ static void start(void)
 	soft.pace = !pace || strcmp(pace, "off");
 	soft.flops = number("FAULTDRILL_DEVICE_FLOPS", 20e9);
 	soft.bytes = number("FAULTDRILL_DEVICE_BYTES", 10e9);
-	soft.isa = soft_isa();
+	soft.isa = isa();
 	pthread_atfork(NULL, NULL, child_after_fork);
 }
 

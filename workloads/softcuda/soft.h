@@ -175,22 +175,16 @@ CUresult soft_enter(struct CUctx_st **ctx);
 CUresult soft_leave(CUresult e);
 /* 0 once cuInit has succeeded in this process; takes no lock. */
 CUresult soft_ready(void);
-const char *soft_isa(void);
 bool soft_isa_runs(const char *isa);
 extern const char *const soft_isas[]; /* best first, NULL ends */
 
 /* ---- context.c: with the lock held ---- */
 struct CUctx_st *soft_current(void);
-void soft_ctx_open(struct CUctx_st *ctx, struct soft_device *d);
-/* Ends its streams and frees all it owns; drops the lock meanwhile. */
-void soft_ctx_close(struct CUctx_st *ctx);
 /* Turns what the workers met into the context's error. */
 CUresult soft_sync_error(struct CUctx_st *ctx);
 
 /* ---- stream.c: with the lock held ---- */
 int64_t soft_now(void);
-struct CUstream_st *soft_stream_new(struct CUctx_st *ctx, unsigned int flags,
-				    int priority);
 void soft_stream_close(struct CUstream_st *s);
 void soft_stream_put(struct CUstream_st *s);
 /* NULL and the legacy handle mean the null stream, the per-thread handle (and
@@ -199,7 +193,6 @@ CUresult soft_stream_get(struct CUctx_st *ctx, CUstream h,
 			 struct CUstream_st **s);
 struct soft_op *soft_op_new(enum soft_kind kind, size_t params);
 void soft_op_free(struct soft_op *op);
-bool soft_op_after(struct soft_op *op, struct CUstream_st *s, uint64_t seq);
 /* Queues, with what the null stream's rules add; takes op over. */
 CUresult soft_submit(struct CUstream_st *s, struct soft_op *op, uint64_t *seq);
 void soft_wait(struct CUstream_st *s, uint64_t seq);

@@ -24,8 +24,8 @@ int64_t soft_now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-struct CUstream_st *soft_stream_new(struct CUctx_st *ctx, unsigned int flags,
-				    int priority)
+static struct CUstream_st *new_stream(struct CUctx_st *ctx, unsigned int flags,
+				      int priority)
 {
 	struct CUstream_st *s = calloc(1, sizeof(*s));
 
@@ -87,7 +87,7 @@ static struct CUstream_st *default_of_thread(struct CUctx_st *ctx)
 	for (s = ctx->streams; s; s = s->next)
 		if (s->owner == soft_thread() && !s->closing)
 			return s;
-	s = soft_stream_new(ctx, CU_STREAM_DEFAULT, 0);
+	s = new_stream(ctx, CU_STREAM_DEFAULT, 0);
 	if (s)
 		s->owner = soft_thread();
 	return s;
@@ -106,7 +106,7 @@ CUresult soft_stream_get(struct CUctx_st *ctx, CUstream h,
 			       CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 	}
 	if (!ctx->null)
-		ctx->null = soft_stream_new(ctx, CU_STREAM_DEFAULT, 0);
+		ctx->null = new_stream(ctx, CU_STREAM_DEFAULT, 0);
 	*s = ctx->null;
 	return *s ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -133,7 +133,7 @@ void soft_op_free(struct soft_op *op)
 	free(op);
 }
 
-bool soft_op_after(struct soft_op *op, struct CUstream_st *s, uint64_t seq)
+static bool run_after(struct soft_op *op, struct CUstream_st *s, uint64_t seq)
 {
 	struct soft_dep *d;
 
@@ -156,10 +156,10 @@ static bool null_stream_rules(struct CUstream_st *s, struct soft_op *op)
 		return true;
 	if (s != s->ctx->null)
 		return !s->ctx->null ||
-		       soft_op_after(op, s->ctx->null, s->ctx->null->submitted);
+		       run_after(op, s->ctx->null, s->ctx->null->submitted);
 	for (o = s->ctx->streams; o; o = o->next)
 		if (o != s && !(o->flags & CU_STREAM_NON_BLOCKING) &&
-		    !soft_op_after(op, o, o->submitted))
+		    !run_after(op, o, o->submitted))
 			return false;
 	return true;
 }
@@ -225,7 +225,7 @@ SOFT_API CUresult cuStreamCreateWithPriority(CUstream *stream,
 	if (!stream || flags & ~1u)
 		return soft_leave(CUDA_ERROR_INVALID_VALUE);
 	reap(c);
-	*stream = soft_stream_new(c, flags, priority);
+	*stream = new_stream(c, flags, priority);
 	return soft_leave(*stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
@@ -344,7 +344,7 @@ SOFT_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event,
 	op = soft_op_new(SOFT_WAIT, 0);
 	if (!op)
 		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (!soft_op_after(op, event->stream, event->seq)) {
+	if (!run_after(op, event->stream, event->seq)) {
 		soft_op_free(op);
 		return soft_leave(CUDA_ERROR_OUT_OF_MEMORY);
 	}
