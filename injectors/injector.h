@@ -164,6 +164,9 @@ const struct drill_injector *const *drill_injectors(void);
 const struct drill_injector *drill_injector_find(const char *name,
 						 struct drill_err *err);
 
+/* Does it need @what, "hook:cuda" say? */
+bool drill_injector_needs(const struct drill_injector *in, const char *what);
+
 /* Class and layer of a fault with these arguments (JSON, checked already). */
 enum drill_class drill_injector_class(const struct drill_injector *in,
 				      json_t *args);

@@ -51,6 +51,15 @@ const struct drill_injector *drill_injector_find(const char *name,
 	return NULL;
 }
 
+bool drill_injector_needs(const struct drill_injector *in, const char *what)
+{
+	const char *const *n = in->needs;
+
+	while (n && *n && strcmp(*n, what))
+		n++;
+	return n && *n;
+}
+
 static bool is_alarm(const struct drill_injector *in, json_t *args)
 {
 	json_t *none = args ? NULL : json_object();

@@ -276,6 +276,8 @@ static int on_plan(struct agent *a, json_t *msg, struct drill_err *err)
 	if (rc == 0)
 		rc = ranks_begin(a, err);
 	if (rc == 0)
+		fire_ready(a);
+	if (rc == 0)
 		agent_send(a, json_pack("{s:s,s:I}", "kind", "planned", "trial",
 					(json_int_t)a->plan.trial));
 	return rc;

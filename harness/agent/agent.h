@@ -68,10 +68,14 @@ struct target {
 	uv_timer_t *due; /* a firing that is to come */
 	int64_t due_point;
 	bool missed; /* `time`: it was due and the target not there yet */
-	struct drill_hook_armed hold; /* where a collective is to be held */
-	bool hold_armed;
-	int64_t hold_step;
-	int64_t hold_since_ns; /* when we saw it held; 0: not */
+	struct hold {
+		bool armed;
+		struct drill_hook_armed collective;
+		int64_t step;
+		struct drill_device_armed call;
+		int attempt;	  /* of the call; 0: any */
+		int64_t since_ns; /* when we saw it held; 0: not; -1: fired */
+	} hold;
 	int64_t fired;	 /* firings, also those on other hosts */
 	int64_t last_ns; /* of the last firing here, raw */
 	int64_t tail;	 /* `log`: read up to here; -1: not opened yet */
@@ -220,8 +224,29 @@ void fire_poll(struct agent *a); /* holds, logs; after each drain */
 void fire_manual(struct agent *a, const char *fault);
 void fire_spent(struct agent *a, json_t *msg);
 void fire_arm(struct agent *a, struct rank *r);
+/* Before any process of the job is there. */
+void fire_ready(struct agent *a);
+/* Is the target here now? Ranks of a fault on another host are not ours. */
+bool fire_is_here(struct agent *a, const struct target *t);
+
+/* hold.c: each does nothing for targets with another trigger */
+/* Before any process is there: it may call as soon as it is. */
+void hold_ready(struct agent *a, struct target *t);
+/* @r, which counts for @t, has begun. */
+void hold_arm(struct agent *a, struct target *t, struct rank *r);
+/* It has fired, here or elsewhere: in the next attempt again, or no more. */
+void hold_again(struct agent *a, struct target *t);
+/* Fires what is held. */
+void hold_poll(struct agent *a, struct target *t);
+/* Does its fault come only with a call that follows: held, it would never? */
+bool hold_hinders(const struct target *t);
+/* Its fault is in force, or has failed: it goes on. */
+void hold_release(struct agent *a, struct target *t);
+void hold_take_off(struct agent *a, struct target *t);
 
 /* fault_aim.c */
+/* Does its trigger lie in the process, where its device fault fires itself? */
+bool agent_in_process(const struct drill_fault *f);
 void fault_resolve(struct agent *a, const struct target *t,
 		   struct drill_target *ret);
 /* For the injector's hooks; borrows from @i. */
@@ -237,8 +262,6 @@ void fault_step(struct agent *a, struct rank *r, int64_t step);
 void fault_woken(struct agent *a);
 /* What is in force is taken off for good. Negative: dirty. */
 int fault_over(struct agent *a, struct instance *i);
-/* Does its injector need @what, "hook:cuda" say? */
-bool fault_needs(const struct instance *i, const char *what);
 /* Its target has come up again, here: a fault that follows it is put in force
  * once more, for what is left of its time. */
 void fault_follow(struct agent *a, struct target *t);

@@ -139,7 +139,8 @@ static void over_there(struct agent *a, int device, bool replace)
 	for (i = a->instances; i; i = next) {
 		next = i->next;
 		if (i->where.device == device && i->state == IN_FORCE &&
-		    fault_needs(i, "hook:cuda") &&
+		    drill_injector_needs(i->target->fault->plan->injector,
+					 "hook:cuda") &&
 		    (replace || !i->target->fault->plan->follow[0]))
 			fault_over(a, i);
 	}

@@ -49,15 +49,6 @@ static json_t *new_event(const struct instance *i, const char *kind,
 	return e;
 }
 
-bool fault_needs(const struct instance *i, const char *what)
-{
-	const char *const *n = injector(i)->needs;
-
-	while (n && *n && strcmp(*n, what))
-		n++;
-	return n && *n;
-}
-
 static void boundary(struct agent *a, const char *where)
 {
 	if (a->opts->boundary)
@@ -85,12 +76,8 @@ static void release(struct agent *a, struct instance *i)
 		faultdrill_ring_release(r->ring);
 	if (r)
 		fire_arm(a, r);
-	if (i->hook_held && i->target->hold_armed) {
-		drill_hooks_release(&a->hooks, &i->target->hold, NULL);
-		drill_hooks_disarm(&a->hooks, &i->target->hold, NULL);
-		i->target->hold_armed = false;
-		i->target->hold_since_ns = 0;
-	}
+	if (i->hook_held)
+		hold_release(a, i->target);
 	i->hook_held = false;
 }
 
@@ -266,8 +253,7 @@ static void look(struct agent *a, struct instance *i)
 	if (bites(a, i, &err))
 		return;
 	i->last_no_ns = begin;
-	/* A device fault is felt at the next call: held, it would never come. */
-	if (fault_needs(i, "hook:cuda"))
+	if (hold_hinders(i->target))
 		release(a, i);
 	i->armed = is_armed(i);
 	if (i->armed && !a->stopping) {
@@ -372,7 +358,7 @@ static struct instance *new_instance(struct agent *a, struct target *t,
 	i->evidence = evidence ? evidence : json_object();
 	i->attempt = r ? r->attempt : a->attempt;
 	i->rank = t->rank;
-	i->in_call = t->trigger.at->on == DRILL_ON_CALL;
+	i->in_call = agent_in_process(t->fault->plan);
 	i->base_step_ns = r ? r->step_ns : 0;
 	i->slot = r && t->rank >= 0 ? r->slot : -1;
 	i->timer = agent_timer(a, i);

@@ -9,6 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+bool agent_in_process(const struct drill_fault *f)
+{
+	return f->at.on == DRILL_ON_CALL &&
+	       drill_injector_needs(f->injector, "hook:cuda");
+}
+
 void fault_resolve(struct agent *a, const struct target *t,
 		   struct drill_target *ret)
 {
@@ -54,8 +60,8 @@ struct drill_act fault_act(const struct instance *i, json_t *evidence)
 				   .evidence = evidence,
 				   .clock = drill_clock_system(),
 				   .attempt = lasts ? 0 : i->attempt,
-				   .call = f->at.call,
-				   .kernel = f->at.kernel,
+				   .call = i->in_call ? f->at.call : NULL,
+				   .kernel = i->in_call ? f->at.kernel : NULL,
 				   .nth = i->in_call ? f->at.nth : 0 };
 }
 

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "agent.h"
-#include "peers.h"
 
 #include "faultdrill/progress.h"
 
@@ -12,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* How long a hold waits for the other ranks to enter the call. */
-#define PEERS_NS INT64_C(1000000000)
 
 static bool is_host_target(const struct agent *a, const struct drill_fault *f)
 {
@@ -109,14 +105,6 @@ int fire_begin(struct agent *a, struct drill_err *err)
 	return 0;
 }
 
-static void take_off_hold(struct agent *a, struct target *t)
-{
-	if (t->hold_armed && a->hooked)
-		drill_hooks_disarm(&a->hooks, &t->hold, NULL);
-	t->hold_armed = false;
-	t->hold_since_ns = 0;
-}
-
 static void each_target(struct agent *a,
 			void (*fn)(struct agent *a, struct target *t))
 {
@@ -129,7 +117,7 @@ static void each_target(struct agent *a,
 
 static void end_target(struct agent *a, struct target *t)
 {
-	take_off_hold(a, t);
+	hold_take_off(a, t);
 	agent_timer_free(t->due);
 	drill_trigger_done(&t->trigger);
 }
@@ -147,10 +135,14 @@ void fire_end(struct agent *a)
 	a->faults = NULL;
 }
 
-/* Is the target here now? Ranks of a fault on another host are not ours. */
-static bool is_here(struct agent *a, const struct target *t)
+bool fire_is_here(struct agent *a, const struct target *t)
 {
 	return t->rank < 0 || ranks_find(a, t->rank);
+}
+
+void fire_ready(struct agent *a)
+{
+	each_target(a, hold_ready);
 }
 
 /* ---- firing at a time ---- */
@@ -171,8 +163,8 @@ static void on_due(uv_timer_t *timer)
 				     (now - t->last_ns) * 1e-9);
 		t->last_ns = now;
 	}
-	t->missed = !is_here(a, t) && t->trigger.at->on == DRILL_ON_TIME;
-	if (is_here(a, t) &&
+	t->missed = !fire_is_here(a, t) && t->trigger.at->on == DRILL_ON_TIME;
+	if (fire_is_here(a, t) &&
 	    drill_trigger_may(&t->trigger, t->due_point, a->attempt))
 		fault_fire(a, t, t->due_point, now, evidence, NULL, false);
 	else
@@ -209,7 +201,7 @@ static void arm_call(struct agent *a, struct target *t)
 static void start_target(struct agent *a, struct target *t)
 {
 	t->last_ns = agent_now();
-	if (t->trigger.at->on == DRILL_ON_CALL && t->rank < 0)
+	if (agent_in_process(t->fault->plan) && t->rank < 0)
 		arm_call(a, t);
 	else if (t->trigger.at->on == DRILL_ON_TIME)
 		fire_in(a, t, t->trigger.at->ns);
@@ -248,37 +240,6 @@ static void arm_ring(struct agent *a, struct rank *r)
 		faultdrill_ring_arm(r->ring, first);
 }
 
-/* The collective in which @t is to be held next, on the hook's page. */
-static void arm_hook(struct agent *a, struct target *t, struct rank *r)
-{
-	const struct drill_at *at = t->trigger.at;
-	struct drill_hook_order o = { .action = DRILL_HOOK_HOLD,
-				      .where = DRILL_HOOK_BEFORE + at->where -
-					       DRILL_WHERE_BEFORE,
-				      .rank = r->rank,
-				      .slot = -1,
-				      .attempt = r->attempt,
-				      .nth = at->nth };
-	struct drill_err err = { 0 };
-	int64_t step = drill_trigger_next_step(&t->trigger,
-					       r->step ? r->step - 1 : 0,
-					       r->attempt);
-
-	if (t->hold_armed && t->hold_step == step)
-		return;
-	take_off_hold(a, t);
-	if (!step)
-		return;
-	o.step = step;
-	if (drill_word_parse(at->collective, &o.word, &err) < 0 ||
-	    drill_hooks_arm(&a->hooks, &o, &t->hold, &err) < 0) {
-		agent_error(a, err.msg);
-		return;
-	}
-	t->hold_armed = true;
-	t->hold_step = step;
-}
-
 void fire_arm(struct agent *a, struct rank *r)
 {
 	if (a->faults && !a->stopping)
@@ -302,15 +263,14 @@ void fire_rank_begin(struct agent *a, struct rank *r)
 	for (i = 0; i < a->plan.n; i++)
 		for (k = 0; k < a->faults[i].n_targets; k++) {
 			t = &a->faults[i].targets[k];
-			if (t->trigger.at->where != DRILL_WHERE_STEP &&
-			    ranks_counting(a, t) == r)
-				arm_hook(a, t, r);
+			if (ranks_counting(a, t) == r)
+				hold_arm(a, t, r);
 			if (t->rank == r->rank && t->active)
 				fault_follow(a, t);
 			if (t->rank == r->rank && t->missed)
 				fire_late(a, t);
 			if (t->rank == r->rank &&
-			    t->trigger.at->on == DRILL_ON_CALL)
+			    agent_in_process(t->fault->plan))
 				arm_call(a, t);
 		}
 }
@@ -328,56 +288,6 @@ void fire_step(struct agent *a, struct rank *r, int64_t step, int64_t t_ns)
 			    drill_trigger_step(&t->trigger, step, r->attempt))
 				fault_fire(a, t, step, t_ns, NULL, r, false);
 		}
-}
-
-/* ---- firing inside a collective ---- */
-
-static void fire_held(struct agent *a, struct target *t,
-		      const struct drill_hook_seen *s,
-		      const struct drill_peers *p)
-{
-	bool before = s->order.where == DRILL_HOOK_BEFORE;
-	json_t *e = json_pack("{s:s,s:s,s:I,s:I,s:b,s:b,s:i,s:i,s:i}",
-			      "collective", t->trigger.at->collective, "where",
-			      drill_hook_where_name(s->order.where), "step",
-			      (json_int_t)t->hold_step, "call",
-			      (json_int_t)s->at_call, "entered", !before,
-			      "left", s->order.where == DRILL_HOOK_AFTER,
-			      "peers_entered", p->entered, "peers_inside",
-			      p->inside, "peers_seen", p->seen);
-
-	fault_fire(a, t, t->hold_step, s->begin_ns, e, NULL, true);
-}
-
-static void poll_hold(struct agent *a, struct target *t)
-{
-	struct drill_hook_seen s;
-	struct drill_peers p;
-	int64_t now = agent_now();
-	struct rank *r;
-
-	if (!t->hold_armed || drill_hooks_read(&a->hooks, &t->hold, &s, NULL))
-		return;
-	if (s.state == DRILL_HOOK_EXPIRED || s.state == DRILL_HOOK_RELEASED) {
-		take_off_hold(a, t);
-		r = ranks_counting(a, t);
-		if (r)
-			arm_hook(a, t, r);
-		return;
-	}
-	if (s.state != DRILL_HOOK_HELD || t->hold_since_ns < 0)
-		return;
-	if (!t->hold_since_ns)
-		t->hold_since_ns = now;
-	drill_peers_look(a->plan.dir, s.by_rank, s.order.attempt, s.order.word,
-			 s.at_call, &p);
-	/* Peers that are still on their way get a moment to come in. */
-	a->impatient = s.order.where == DRILL_HOOK_INSIDE &&
-		       p.entered < p.seen && now - t->hold_since_ns < PEERS_NS;
-	if (a->impatient)
-		return;
-	t->hold_since_ns = -1;
-	fire_held(a, t, &s, &p);
 }
 
 /* ---- firing at a line of a log ---- */
@@ -399,7 +309,7 @@ static void poll_log(struct agent *a, struct target *t)
 	fseek(f, t->tail, SEEK_SET);
 	while (fgets(line, sizeof(line), f) && strchr(line, '\n')) {
 		t->tail = ftell(f);
-		if (!strstr(line, at->match) || !is_here(a, t))
+		if (!strstr(line, at->match) || !fire_is_here(a, t))
 			continue;
 		fault_fire(a, t, 0, agent_now(), NULL, NULL, false);
 		break;
@@ -409,7 +319,7 @@ static void poll_log(struct agent *a, struct target *t)
 
 static void poll_target(struct agent *a, struct target *t)
 {
-	poll_hold(a, t);
+	hold_poll(a, t);
 	poll_log(a, t);
 }
 
@@ -502,7 +412,7 @@ void fire_manual(struct agent *a, const char *name)
 			if (strcmp(t->fault->plan->name, name))
 				continue;
 			/* It may be about to be started again, here or there. */
-			t->missed = !is_here(a, t);
+			t->missed = !fire_is_here(a, t);
 			if (!t->missed)
 				fault_fire(a, t, 0, agent_now(), NULL, NULL,
 					   false);
@@ -528,6 +438,7 @@ void fire_spent(struct agent *a, json_t *msg)
 					    attempt ? attempt : a->attempt);
 			t->fired++;
 			t->missed = false;
+			hold_again(a, t);
 			t->active = !strcmp(t->fault->plan->follow, "rank");
 			t->until_ns = t->fault->plan->duration_ns >= 0
 					      ? agent_now() +

@@ -17,7 +17,9 @@
  *   {"on": "call", "call": "cuLaunchKernel", "nth": 1, "kernel": TEXT}
  *                                           in the process itself: its nth such
  *                                           call since the arming, of a kernel
- *                                           whose name contains TEXT (optional)
+ *                                           whose name contains TEXT (optional);
+ *                                           held there if it is not the process
+ *                                           in which the fault fires
  *   {"on": "manual"}                        by a `fire` message only
  *
  * "of" of `after` is FAULT.INSTANT with requested, issued, effective, reverted,

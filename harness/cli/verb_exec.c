@@ -122,8 +122,9 @@ static void want(struct drill_cli *cli, json_t *fault)
 	json_t *at = json_object_get(fault, "at");
 	const char *in = json_string_value(json_object_get(fault, "injector"));
 	const char *on = json_string_value(json_object_get(at, "on"));
-	bool cuda = in && strncmp(in, "device.", 7) == 0;
-	bool first = on && (strcmp(on, "call") == 0 ||
+	bool call = on && strcmp(on, "call") == 0;
+	bool cuda = call || (in && strncmp(in, "device.", 7) == 0);
+	bool first = on && (call ||
 			    (strcmp(on, "time") == 0 &&
 			     json_integer_value(json_object_get(at, "ns")) ==
 				     0));

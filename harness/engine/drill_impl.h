@@ -218,11 +218,7 @@ void drill_stage_tick(struct drill_trial *t);
 void drill_stage_begin(struct drill_trial *t);
 void drill_stage_done(struct drill_trial *t);
 
-/* instant.c: -EINVAL when there is no such instant; @fault is -1 for the job's.
- * @name borrows from @what. */
-int drill_instant_check(struct drill_trial *t, const char *what, int *fault,
-			const char **name, struct drill_err *err);
-/* 1 reached, 0 not yet, negative: cannot come any more. */
+/* instant.c: 1 reached, 0 not yet, negative: cannot come any more. */
 int drill_instant_reached(struct drill_trial *t, const char *what,
 			  struct drill_err *err);
 

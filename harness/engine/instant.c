@@ -97,8 +97,8 @@ static int fault_instant(struct drill_trial *t, int i, const char *name)
 	return measured_instant(t, fault, name);
 }
 
-int drill_instant_check(struct drill_trial *t, const char *what, int *fault,
-			const char **name, struct drill_err *err)
+int drill_instant_check(const struct drill_spec *spec, const char *what,
+			int *fault, const char **name, struct drill_err *err)
 {
 	static const char *const of_fault[] = {
 		"requested", "issued", "effective", "symptom", "detected",
@@ -112,15 +112,14 @@ int drill_instant_check(struct drill_trial *t, const char *what, int *fault,
 
 	snprintf(subject, sizeof(subject), "%.*s",
 		 (int)(dot ? dot - what : 0), what);
-	*fault = drill_fault_index(t->d, subject);
+	*fault = drill_spec_fault_index(spec, subject);
 	*name = dot ? dot + 1 : "";
-	if (*fault < 0 && strcmp(subject, t->d->spec->job) != 0)
+	if (*fault < 0 && strcmp(subject, spec->job) != 0)
 		return drill_err_set(err, -EINVAL, NULL,
 				     "'%s': no fault or workload '%s'%s", what,
 				     subject,
-				     drill_spec_nearest(t->d->spec, subject,
-							true, hint,
-							sizeof(hint)));
+				     drill_spec_nearest(spec, subject, true,
+							hint, sizeof(hint)));
 	if (!is_one_of(*name, *fault >= 0 ? of_fault : of_job)) {
 		near = drill_nearest(*name, *fault >= 0 ? of_fault : of_job);
 		return drill_err_set(err, -EINVAL, NULL, "'%s': no instant "
@@ -138,7 +137,7 @@ int drill_instant_reached(struct drill_trial *t, const char *what,
 	const char *name;
 	int fault;
 
-	if (drill_instant_check(t, what, &fault, &name, err) < 0)
+	if (drill_instant_check(t->d->spec, what, &fault, &name, err) < 0)
 		return -EINVAL;
 	return fault >= 0 ? fault_instant(t, fault, name)
 			  : job_instant(t, name);

@@ -159,16 +159,6 @@ static json_t *draw_poisson(struct drill_plan_made *p, const char *name,
 	return json_pack("{s:s s:o}", "on", "poisson", "gaps_ns", gaps);
 }
 
-static bool needs_hook(const struct drill_injector *inj)
-{
-	const char *const *n = inj->needs;
-
-	for (; n && *n; n++)
-		if (strcmp(*n, "hook:mpi") == 0)
-			return true;
-	return false;
-}
-
 /* What acts in a call is armed where its rank comes to that call: held at the
  * step's begin, it would never get there to show the effect. */
 static json_t *at_the_call(const struct drill_planned_fault *f, json_t *at)
@@ -258,24 +248,16 @@ static void make_duration(struct drill_planned_fault *f)
 							 : json_null());
 }
 
-/* A story that fires by hand does not run in a null trial, and no call is met
- * there: the fault comes when the workload is steady. */
+/* A story that fires by hand does not run in a null trial: the fault comes when
+ * the workload is steady. */
 static json_t *null_twin(json_t *fault)
 {
-	json_t *out = json_deep_copy(fault), *target, *at;
-	const char *kind, *on;
+	json_t *out = json_deep_copy(fault), *at;
 
 	json_object_set_new(out, "injector", json_string("null.noop"));
 	json_object_set_new(out, "args", json_object());
-	target = json_object_get(out, "target");
-	kind = json_string_value(json_object_get(target, "kind"));
-	if (strcmp(kind, "rank") != 0 && strcmp(kind, "host") != 0) {
-		json_object_set_new(target, "kind", json_string("host"));
-		json_object_set(target, "is", json_object_get(target, "hosts"));
-	}
 	at = json_object_get(out, "at");
-	on = json_string_value(json_object_get(at, "on"));
-	if (strcmp(on, "manual") == 0 || strcmp(on, "call") == 0)
+	if (strcmp(json_string_value(json_object_get(at, "on")), "manual") == 0)
 		json_object_set_new(out, "at",
 				    json_pack("{s:s s:[i]}", "on", "step",
 					      "steps", WARM_UP_STEPS + 1));
@@ -298,7 +280,7 @@ static int make_fault(struct drill_plan_made *p, int i,
 	if (rc < 0)
 		return rc;
 	at = make_at(p, f, lab);
-	if (needs_hook(f->spec->injector) && json_object_get(at, "steps") &&
+	if (drill_injector_needs(f->spec->injector, "hook:mpi") && json_object_get(at, "steps") &&
 	    strcmp(json_string_value(json_object_get(at, "on")), "step") == 0 &&
 	    !json_object_get(at, "where")) {
 		v = at_the_call(f, at);

@@ -4,6 +4,7 @@
 #include "spec.h"
 
 #include "harness/core/unit.h"
+#include "injectors/device/cuda_calls.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -58,13 +59,21 @@ int drill_spec_fault_index(const struct drill_spec *spec, const char *name)
 	return -1;
 }
 
-static bool injector_needs(const struct drill_injector *in, const char *what)
+/* A trigger at a call needs the proxy of whoever calls. */
+static const char *trigger_needs(json_t *fault)
 {
-	const char *const *n = in->needs;
+	json_t *at = json_object_get(fault, "at");
+	const char *on = json_string_value(json_object_get(at, "on"));
 
-	while (n && *n && strcmp(*n, what) != 0)
-		n++;
-	return n && *n;
+	return json_object_get(at, "where") ? "hook:mpi"
+	       : on && strcmp(on, "call") == 0 ? "hook:cuda"
+					       : "";
+}
+
+static bool fault_needs(const struct drill_spec_fault *f, const char *what)
+{
+	return drill_injector_needs(f->injector, what) ||
+	       strcmp(trigger_needs(f->json), what) == 0;
 }
 
 bool drill_spec_needs(const struct drill_spec *spec, const char *what)
@@ -72,7 +81,7 @@ bool drill_spec_needs(const struct drill_spec *spec, const char *what)
 	int i;
 
 	for (i = 0; i < spec->n_faults; i++)
-		if (injector_needs(spec->faults[i].injector, what))
+		if (fault_needs(&spec->faults[i], what))
 			return true;
 	return false;
 }
@@ -120,7 +129,8 @@ static int read_fault(struct drill_spec *spec, const char *name, json_t *f,
 		      char culprit[64], struct drill_err *err)
 {
 	struct drill_spec_fault *out = &spec->faults[spec->n_faults];
-	const char *on;
+	struct drill_err why = { 0 };
+	const char *call;
 
 	if (!is_name(name) || strcmp(name, spec->job) == 0)
 		return wrong(err, culprit, name, "'%s' is no name for a fault: "
@@ -134,14 +144,10 @@ static int read_fault(struct drill_spec *spec, const char *name, json_t *f,
 		return -EINVAL;
 	json_object_set_new(f, "name", json_string(name));
 	spec->n_faults++;
-	on = json_string_value(json_object_get(json_object_get(f, "at"),
-					       "on"));
-	if (on && strcmp(on, "call") == 0 &&
-	    !injector_needs(out->injector, "hook:cuda"))
-		return wrong(err, culprit, name, "%s: not yet: at.call and "
-			     "at.launch of %s: the process itself takes them, "
-			     "so they fire device faults only", name,
-			     out->injector->name);
+	call = json_string_value(json_object_get(json_object_get(f, "at"),
+						 "call"));
+	if (call && drill_cuda_call(call, &why) < 0)
+		return wrong(err, culprit, call, "%s: %s", name, why.msg);
 	return 0;
 }
 
@@ -206,6 +212,21 @@ static int check_reference(const struct drill_spec *spec, const char *what,
 		     did_you_mean(subject, names, hint, sizeof(hint)));
 }
 
+/* "lost", or "lost.restarted". */
+static int check_place(const struct drill_spec *spec, const char *what,
+		       char culprit[64], struct drill_err *err)
+{
+	struct drill_err why = { 0 };
+	const char *name;
+	int fault;
+
+	if (!what || !strchr(what, '.'))
+		return what ? check_reference(spec, what, culprit, err) : 0;
+	if (drill_instant_check(spec, what, &fault, &name, &why) < 0)
+		return wrong(err, culprit, what, "%s", why.msg);
+	return 0;
+}
+
 static int check_fault_references(struct drill_spec *spec, char culprit[64],
 				  struct drill_err *err)
 {
@@ -213,20 +234,18 @@ static int check_fault_references(struct drill_spec *spec, char culprit[64],
 
 	for (i = 0; i < spec->n_faults && rc == 0; i++) {
 		json_t *f = spec->faults[i].json;
-		const char *refs[] = {
-			json_string_value(json_object_get(
-				json_object_get(f, "at"), "of")),
-			json_string_value(json_object_get(
-				json_object_get(f, "duration"), "until")),
-			json_string_value(json_object_get(
-				json_object_get(json_object_get(f, "target"),
-						"pick"), "of")) };
+		json_t *at = json_object_get(f, "at"),
+		       *lasts = json_object_get(f, "duration"),
+		       *pick = json_object_get(json_object_get(f, "target"),
+					       "pick");
+		json_t *const refs[] = { json_object_get(at, "of"),
+					 json_object_get(lasts, "until"),
+					 json_object_get(pick, "of") };
 		int k;
 
 		for (k = 0; k < 3 && rc == 0; k++)
-			if (refs[k])
-				rc = check_reference(spec, refs[k], culprit,
-						     err);
+			rc = check_place(spec, json_string_value(refs[k]),
+					 culprit, err);
 	}
 	return rc;
 }

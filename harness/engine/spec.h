@@ -77,6 +77,11 @@ int drill_expect_read(const struct drill_spec *spec, json_t *triple,
 		      struct drill_expect *ret, char culprit[64],
 		      struct drill_err *err);
 
+/* "lost.detected", "job.steady": -EINVAL when there is no such instant. @fault is
+ * -1 for the job's; @name borrows from @what. */
+int drill_instant_check(const struct drill_spec *spec, const char *what,
+			int *fault, const char **name, struct drill_err *err);
+
 /* Does some fault need @what, "hook:cuda" say? */
 bool drill_spec_needs(const struct drill_spec *spec, const char *what);
 

@@ -313,7 +313,8 @@ int drill_stage_wait_instant(struct drill_trial *t, const char *what,
 			     struct drill_err *err)
 {
 	const char *name;
-	int fault, rc = drill_instant_check(t, what, &fault, &name, err);
+	int fault, rc = drill_instant_check(t->d->spec, what, &fault, &name,
+					    err);
 
 	if (rc < 0)
 		return rc;

@@ -200,24 +200,6 @@ static void note_begin(struct drill *d, struct drill_trial *t)
 	drill_note(d, e);
 }
 
-static bool needs_hook(struct drill *d, const char *hook)
-{
-	int i;
-
-	for (i = 0; i < d->plan.n; i++) {
-		const char *const *n = d->plan.faults[i].spec->injector->needs;
-
-		if (strcmp(hook, "hook:mpi") == 0 &&
-		    json_object_get(json_object_get(d->plan.faults[i].fault,
-						    "at"), "where"))
-			return true;
-		for (; n && *n; n++)
-			if (strcmp(*n, hook) == 0)
-				return true;
-	}
-	return false;
-}
-
 static int trial_init(struct drill *d, struct drill_trial *t,
 		      enum drill_role role, struct drill_err *err)
 {
@@ -235,9 +217,10 @@ static int trial_init(struct drill *d, struct drill_trial *t,
 	t->expects = json_array();
 	t->randoms = json_object();
 	t->proxied = calloc((size_t)ranks + 1, sizeof(*t->proxied));
-	t->hook_needed = role == DRILL_FAULT_TRIAL && needs_hook(d, "hook:mpi");
+	t->hook_needed = role == DRILL_FAULT_TRIAL &&
+			 drill_spec_needs(d->spec, "hook:mpi");
 	t->proxy_needed = role == DRILL_FAULT_TRIAL &&
-			  needs_hook(d, "hook:cuda");
+			  drill_spec_needs(d->spec, "hook:cuda");
 	snprintf(t->dir, sizeof(t->dir), "%.300s/trial-%d", d->lab.dir,
 		 t->index);
 	if (!t->faults || !t->hello || !t->began || !t->proxied)

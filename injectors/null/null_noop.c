@@ -156,7 +156,8 @@ const struct drill_injector drill_null_noop = {
 	.fidelity = DRILL_FIDELITY_PROCESS,
 	.survives = DRILL_SURVIVES_BOOT,
 	.risk = DRILL_RISK_NONE,
-	.targets = DRILL_TARGET_RANK | DRILL_TARGET_HOST,
+	.targets = DRILL_TARGET_RANK | DRILL_TARGET_HOST |
+		   DRILL_TARGET_DEVICE,
 	.stands_for = (const char *const[]){ NULL },
 	.needs = (const char *const[]){ NULL },
 	.params = params,

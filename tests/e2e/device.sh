@@ -111,6 +111,21 @@ is "c21: a fault on a device that nobody uses is inconclusive" "$?" 6
 grep -q 'h2' "$WORK/c21-spare.text" && pass "c21: the host that held it is named" ||
 	fail "c21: the host that held it is named" "$(grep -i inconcl -A3 "$WORK/c21-spare.text")"
 
+# ---- faults of other kinds at a call, and their null trial there too ----
+scenario at-a-launch 'host.kill { rank = 1, at = at.launch("adamw", 12) },
+	    g = collective.delay { rank = 0, delay = "5ms", at = at.call("cuMemAlloc") }'
+sed -i 's/null = 0/null = 1/' "$WORK/at-a-launch.lua"
+timeout -k 5 150 "$FD" run --out "$WORK/at-a-launch" --state "$WORK/state" "$WORK/at-a-launch.lua" \
+	>"$WORK/at-a-launch.text" 2>&1 </dev/null
+is "at.launch of host.kill: passes" "$?" 0
+truth "at.launch of host.kill: at the twelfth launch, before its step ends" "$(events_of at-a-launch)" \
+	'r.filter(e => e.kind === "fault.effective" && e.fault === "f").every(e =>
+	e.evidence.call === "cuLaunchKernel" && e.evidence.nth === 12) &&
+	Math.max(...r.filter(e => e.kind === "step.end" && e.trial === 2 && e.rank === 1 && e.attempt === 1).map(e => e.step)) === 11'
+truth "at.launch of host.kill: the null trial is disturbed at the same call" "$(events_of at-a-launch)" \
+	'[1, 2].every(n => ["f", "g"].every(f => r.some(e => e.trial === n && e.kind === "fault.effective" &&
+	e.fault === f && e.evidence.call && e.evidence.by_pid > 0)))'
+
 "$FD" heal --list --state "$WORK/state" >"$WORK/heal" 2>&1
 is "the journal holds nothing" "$?" 0
 

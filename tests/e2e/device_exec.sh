@@ -81,6 +81,18 @@ out of memory|device.oom { }|$P/cuda_linked|1|open cuMemAlloc_v2 2
 a call that fails once|device.call { call = "cuMemAlloc", error = 2, count = 1 }|$P/cuda_linked --retry|0|again cuMemAlloc_v2 0
 absent|device.absent { }|$P/cuda_linked|1|open cuInit 100 
 TABLE
+# ---- faults of other kinds, exactly before a call of the driver ----
+ex --fault 'host.kill { at = at.launch("count", 3) }' -- $P/cuda_linked
+is "killed at the third launch: the program's status" "$rc" 137
+is "killed at the third launch: after the second step, before the third launch" \
+	"$(grep -c cuLaunchKernel "$WORK/text") $(tail -1 "$WORK/text")" "2 step 2 cuMemcpyDtoH_v2 0"
+ex --fault 'host.kill { at = at.call("cuInit") }' -- $P/cuda_linked
+is "killed at its first call of all: nothing was called" "$rc $(grep -c . "$WORK/text")" "137 0"
+ex --fault 'host.stop { at = at.call("cuMemAlloc"), duration = "200ms" }' -- $P/cuda_linked
+is "stopped at an allocation: it goes on afterwards" "$rc $(tail -1 "$WORK/text")" "0 end after 5 steps"
+said "stopped at an allocation: the evidence names the call" 'call cuMemAlloc_v2, nth 1' err
+ex --fault 'host.kill { at = at.launch("count", 30) }' -- $P/cuda_linked
+is "a launch that never comes: inconclusive, and nothing is held" "$rc $(tail -1 "$WORK/text")" "6 end after 5 steps"
 ex --devices 2 --fault 'device.peer { }' -- $P/cuda_peer
 is "no peer access: status" "$rc" 1
 said "no peer access: what the program saw" 'peer cuDeviceCanAccessPeer 0 can 0'

@@ -61,8 +61,14 @@ static const struct {
 	  "  expect = { { 'a.time_to_resume', '<', '5s' } } }",
 	  "device.xid acts on telemetry only" },
 	{ "return scenario { name = 'x',\n" JOB "  faults = { a = host.kill { "
-	  "rank = 1, at = at.call 'cuLaunchKernel' } } }",
-	  "not yet: at.call and at.launch of host.kill" },
+	  "rank = 1, at = at.call 'cuLaunchKernl' } } }",
+	  "no call 'cuLaunchKernl' (did you mean 'cuLaunchKernel'?)" },
+	{ "return scenario { name = 'x',\n" JOB "  faults = { a = host.kill { "
+	  "rank = 1 }, b = host.stop { rank = 0, at = at.after 'a.restartd' } } }",
+	  "no instant 'restartd' of a fault (did you mean 'restarted'?)" },
+	{ "return scenario { name = 'x',\n" JOB "  faults = { a = host.stop { "
+	  "rank = 1, duration = until_ 'job.stedy' } } }",
+	  "no instant 'stedy' of a workload (did you mean 'steady'?)" },
 	{ "local l = lab.ssh { }", "not yet: lab.ssh" },
 	{ "local a = at.call('MPI_Send', 3)", "no call of the CUDA driver" },
 	{ "local a = at.stp(3)", "no at.stp (did you mean at.step?)" },
