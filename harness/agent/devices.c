@@ -281,9 +281,11 @@ json_t *devices_clients(struct agent *a)
 		json_array_append_new(list, json_pack(
 			"{s:i s:i s:i s:b s:b s:s s:s s:s s:I s:I s:I s:I s:I "
 			"s:I s:b}", "rank", c[i].rank, "attempt", c[i].attempt,
-			"pid", c[i].pid, "cuda", c[i].proxies & 1, "nvml",
-			c[i].proxies >> 1 & 1, "build", c[i].build, "program",
-			c[i].program, "next", c[i].next, "linked",
+			"pid", c[i].pid, "cuda",
+			!!(c[i].proxies & DRILL_PROXY_CUDA), "nvml",
+			!!(c[i].proxies & DRILL_PROXY_NVML), "build",
+			c[i].build, "program", c[i].program, "next",
+			c[i].next, "linked",
 			(json_int_t)c[i].linked, "remapped",
 			(json_int_t)c[i].remapped, "passed",
 			(json_int_t)c[i].passed, "bypassed",

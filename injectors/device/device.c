@@ -36,7 +36,7 @@ client_of(const struct drill_device_seen *c, int n, int rank)
 	const struct drill_device_seen *best = NULL;
 
 	for (int i = 0; i < n; i++)
-		if (c[i].here && c[i].proxies & 1 &&
+		if (c[i].here && c[i].proxies & DRILL_PROXY_CUDA &&
 		    (rank < 0 || c[i].rank == rank || c[i].rank < 0) &&
 		    (!best || c[i].attempt >= best->attempt))
 			best = &c[i];

@@ -4,12 +4,13 @@
 #include "cuda_launches.h"
 #include "cuda_parts.h"
 #include "cuda_wraps.h"
+#include "draw.h"
+#include "hook_ticks.h"
 #include "mark.h"
 
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Where a call goes on: @go, or nowhere, with @result. In rax and rdx. */
@@ -53,14 +54,6 @@ static struct {
 	_Atomic uint64_t mark;
 	_Atomic int64_t n, told;
 } met[DRILL_DEVICE_FAULTS];
-
-static int64_t raw_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 static void *target(unsigned int call, int when)
 {
@@ -159,9 +152,7 @@ static uint32_t draw(const struct drill_device_fault *f, int64_t n)
 	uint64_t x = (uint64_t)f->seed << 32 ^
 		     (uint64_t)(uint32_t)drill_cuda.rank << 20 ^ (uint64_t)n;
 
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)((x ^ x >> 31) % 1000000);
+	return (uint32_t)(drill_draw(x) % 1000000);
 }
 
 static inline bool is_its_turn(const struct drill_device_fault *f, int64_t n)
@@ -264,7 +255,7 @@ static bool hit(struct drill_device_fault *f, unsigned int fault)
 		atomic_fetch_sub(&f->hits, 1);
 		return false;
 	}
-	atomic_store(&f->last_hit_ns, raw_ns());
+	atomic_store(&f->last_hit_ns, hook_raw_ns());
 	atomic_store(&f->by_client, drill_cuda.index + 1);
 	return true;
 }
@@ -382,7 +373,8 @@ void drill_cuda_surfaces(unsigned int fault, unsigned int call)
 	int64_t never = 0;
 
 	if (atomic_load(&f->surfaced_ns) ||
-	    !atomic_compare_exchange_strong(&f->surfaced_ns, &never, raw_ns()))
+	    !atomic_compare_exchange_strong(&f->surfaced_ns, &never,
+					    hook_raw_ns()))
 		return;
 	atomic_store(&f->surfaced_call, call + 1);
 	drill_device_wake();

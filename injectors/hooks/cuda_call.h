@@ -16,6 +16,7 @@
 #define DRILL_CUDA_CALL_H
 
 #include "cuda_proxy.h"
+#include "hook_ticks.h"
 
 #include <stdbool.h>
 
@@ -72,7 +73,6 @@ void drill_call_says(const struct drill_call *c, unsigned int fault);
 bool drill_fault_lasts(unsigned int i, uint64_t mark);
 /* From its first hit on a lasting fault is in force for every call. */
 bool drill_fault_holds(unsigned int i);
-int64_t drill_now_ns(void);
 /* At most @ns, and no longer than fault @i lasts. */
 void drill_sleep_in_fault(unsigned int i, uint64_t mark, int64_t ns);
 static inline struct drill_device_fault *drill_fault(unsigned int i)

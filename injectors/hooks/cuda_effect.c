@@ -95,14 +95,6 @@ static void learn_kinds(void)
 /* Since when a fault holds in this process, by its mark. */
 static _Atomic uint64_t holds[DRILL_DEVICE_FAULTS];
 
-int64_t drill_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 bool drill_fault_lasts(unsigned int i, uint64_t mark)
 {
 	const struct drill_device_fault *f = drill_fault(i);
@@ -116,7 +108,7 @@ bool drill_fault_lasts(unsigned int i, uint64_t mark)
 void drill_sleep_in_fault(unsigned int i, uint64_t mark, int64_t ns)
 {
 	struct drill_device_fault *f = drill_fault(i);
-	int64_t end = drill_now_ns() + ns, left = ns;
+	int64_t end = hook_raw_ns() + ns, left = ns;
 	struct timespec t;
 	uint32_t state;
 	int e = errno;
@@ -128,7 +120,7 @@ void drill_sleep_in_fault(unsigned int i, uint64_t mark, int64_t ns)
 		left = left < 1000000000 ? left : 1000000000;
 		t = (struct timespec){ left / 1000000000, left % 1000000000 };
 		syscall(SYS_futex, &f->state, FUTEX_WAIT, state, &t, NULL, 0);
-		left = end - drill_now_ns();
+		left = end - hook_raw_ns();
 	}
 	errno = e;
 }
@@ -245,13 +237,13 @@ static bool answer(struct drill_call *c, unsigned int i, int error)
 static void delay(const struct drill_call *c, unsigned int i)
 {
 	struct drill_device_fault *f = drill_fault(i);
-	int64_t t = drill_now_ns();
+	int64_t t = hook_raw_ns();
 
 	if (f->delay_ns <= 0)
 		return;
 	drill_cuda_surfaces(i, c->number);
 	drill_sleep_in_fault(i, atomic_load(&f->mark), f->delay_ns);
-	atomic_fetch_add(&f->added_ns, drill_now_ns() - t);
+	atomic_fetch_add(&f->added_ns, hook_raw_ns() - t);
 }
 
 /* What a launch or a copy that returns at once does, fails later. */

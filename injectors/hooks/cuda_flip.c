@@ -8,6 +8,7 @@
  * pointers mean, so windows lie dense behind a pointer and thinner farther on.
  */
 #include "cuda_call.h"
+#include "draw.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -46,11 +47,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t draw(struct drill_flip *p, uint64_t below)
 {
-	uint64_t x = p->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return below ? (x ^ x >> 31) % below : 0;
+	p->random += DRILL_DRAW_STEP;
+	return below ? drill_draw(p->random) % below : 0;
 }
 
 /* ---- page-locked memory ---- */
@@ -172,7 +170,7 @@ static void record(struct drill_flip *p, const struct window *w, uint64_t byte,
 	f->site[i].address = w->of.base;
 	f->site[i].size = w->of.size;
 	f->site[i].bit = 8 * (w->address - w->of.base + byte) + bit;
-	f->site[i].t_ns = drill_now_ns();
+	f->site[i].t_ns = hook_raw_ns();
 	atomic_store_explicit(&f->sites, i + 1, memory_order_release);
 }
 

@@ -5,6 +5,7 @@
  * every launcher, which have no use for a driver nor for a place on the page.
  */
 #include "cuda_parts.h"
+#include "hook_ticks.h"
 #include "old_libc.h"
 
 #include <errno.h>
@@ -12,14 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "build_id.h"
-
-#define PROXY_CUDA 1u
-#define HELLO_HERE 1u
-#define HELLO_BYE 2u
 
 struct drill_cuda drill_cuda = { .index = -1, .rank = -1 };
 
@@ -62,18 +58,6 @@ static void say_passive(const char *what, const char *why)
 		why);
 }
 
-static int32_t env_int(const char *name, int32_t none)
-{
-	const char *v = getenv(name);
-	int32_t n = 0;
-
-	if (!v || *v < '0' || *v > '9')
-		return none;
-	for (; *v >= '0' && *v <= '9' && n < 100000000; v++)
-		n = n * 10 + *v - '0';
-	return n;
-}
-
 static void copy(char *to, const char *from, size_t size)
 {
 	snprintf(to, size, "%s", from ? from : "");
@@ -97,28 +81,26 @@ static void say_hello(const char *next)
 {
 	struct drill_device_client *c = drill_cuda.client;
 	const char *audit = getenv("LD_AUDIT");
-	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	c->pid = drill_cuda.pid;
 	c->rank = drill_cuda.rank;
 	c->attempt = drill_cuda.attempt;
-	c->proxies = PROXY_CUDA;
-	c->hello_ns = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	c->proxies = DRILL_PROXY_CUDA;
+	c->hello_ns = hook_raw_ns();
 	copy(c->build, DRILL_BUILD_ID, sizeof(c->build));
 	copy(c->program, drill_cuda.comm, sizeof(c->program));
 	copy(c->next, next, sizeof(c->next));
 	atomic_store(&c->audited, audit && strstr(audit, "cuda_audit.so"));
 	atomic_store(&c->bypassed, drill_cuda_strangers());
-	atomic_store_explicit(&c->hello, HELLO_HERE, memory_order_release);
+	atomic_store_explicit(&c->hello, DRILL_HELLO_HERE,
+			      memory_order_release);
 }
 
 static void know_process(void)
 {
 	drill_cuda.pid = getpid();
-	drill_cuda.rank = env_int("OMPI_COMM_WORLD_RANK",
-				  env_int("FAULTDRILL_RANK", -1));
-	drill_cuda.attempt = env_int("FAULTDRILL_ATTEMPT", 0);
+	drill_cuda.rank = drill_env_rank();
+	drill_cuda.attempt = drill_env_attempt();
 	copy(drill_cuda.comm, program_invocation_short_name,
 	     sizeof(drill_cuda.comm));
 }
@@ -321,6 +303,6 @@ __attribute__((destructor)) static void unloaded(void)
 	if (!drill_cuda.client)
 		return;
 	drill_cuda_look_around();
-	atomic_store_explicit(&drill_cuda.client->hello, HELLO_BYE,
+	atomic_store_explicit(&drill_cuda.client->hello, DRILL_HELLO_BYE,
 			      memory_order_release);
 }

@@ -128,7 +128,7 @@ static void begin_slow(void *data)
 {
 	struct drill_slow *s = data;
 
-	s->begin_ns = drill_now_ns();
+	s->begin_ns = hook_raw_ns();
 }
 
 /* The factor is read now: a closed loop turns it while we run. */
@@ -136,14 +136,14 @@ static void end_slow(void *data)
 {
 	struct drill_slow *s = data;
 	struct drill_device_fault *f = drill_fault(s->fault);
-	int64_t took = drill_now_ns() - s->begin_ns, t = drill_now_ns();
+	int64_t took = hook_raw_ns() - s->begin_ns, t = hook_raw_ns();
 	uint32_t factor = __atomic_load_n(&f->factor_ppm, __ATOMIC_RELAXED);
 
 	if (factor > 1000000 && drill_fault_lasts(s->fault, s->mark)) {
 		drill_sleep_in_fault(s->fault, s->mark,
 				     (int64_t)((double)took * 1e-6 *
 					       (factor - 1000000)));
-		atomic_fetch_add(&f->added_ns, drill_now_ns() - t);
+		atomic_fetch_add(&f->added_ns, hook_raw_ns() - t);
 	}
 	free(s);
 }

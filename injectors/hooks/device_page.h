@@ -38,6 +38,8 @@
 #ifndef DRILL_DEVICE_PAGE_H
 #define DRILL_DEVICE_PAGE_H
 
+#include "hello.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -214,11 +216,14 @@ struct drill_device_lane {
 	_Atomic uint64_t launches;
 };
 
+/* Which proxies a process loaded. */
+enum drill_proxies { DRILL_PROXY_CUDA = 1, DRILL_PROXY_NVML = 2 };
+
 /* A process that loaded a proxy. */
 struct drill_device_client {
 	_Atomic uint32_t claimed, hello; /* enum drill_hello; published last */
 	int32_t pid, rank, attempt;	 /* pid as the process sees it */
-	uint32_t proxies;		 /* bit 0 CUDA, bit 1 NVML */
+	uint32_t proxies;		 /* bits of enum drill_proxies */
 	int64_t hello_ns;
 	_Atomic uint64_t devices; /* mask of those it has contexts on */
 	char build[64], program[64], next[256]; /* next library's path */

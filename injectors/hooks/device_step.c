@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "device_step.h"
+#include "hook_ticks.h"
 #include "xid_line.h"
 
 #include <errno.h>
@@ -27,14 +28,6 @@ typedef uint64_t __attribute__((may_alias)) word;
 #define WORDS (sizeof(struct drill_device) / 8)
 
 static char wake_path[PATH_MAX];
-
-static int64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 static const char *wrong_file(int fd, struct statx *st)
 {
@@ -155,7 +148,7 @@ void drill_device_lock(struct drill_device_page *p)
 		seen = 0;
 		if (atomic_compare_exchange_strong(&p->lock, &seen, me))
 			break;
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = hook_raw_ns();
 		if (seen != last) {
 			last = seen;
 			since = now;
@@ -270,7 +263,7 @@ static void append(struct drill_device_page *p, unsigned int device,
 	/* A reader that sees the number unchanged has read one line whole. */
 	atomic_store(&l->seq, 0);
 	atomic_thread_fence(memory_order_release);
-	l->t_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+	l->t_ns = hook_raw_ns();
 	l->device = device;
 	l->xid = xid;
 	l->events = events;
@@ -446,7 +439,7 @@ bool drill_device_fire(struct drill_device_page *p, unsigned int fault,
 	if (!atomic_compare_exchange_strong(&f->state, &armed,
 					    DRILL_DEVICE_FIRED))
 		return false;
-	now = clock_ns(CLOCK_MONOTONIC_RAW);
+	now = hook_raw_ns();
 	drill_device_lock(p);
 	atomic_store(&f->by_pid, pid);
 	memset(f->by_name, 0, sizeof(f->by_name));

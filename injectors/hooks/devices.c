@@ -4,6 +4,7 @@
 #include "devices.h"
 
 #include "device_step.h"
+#include "hook_ticks.h"
 
 #include "faultdrill/soft_identity.h"
 
@@ -19,7 +20,6 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "build_id.h"
@@ -168,14 +168,6 @@ static int make_real(struct drill_device_page *p)
 
 /* ---- the file ---- */
 
-static int64_t raw_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 static int fill_page(struct drill_device_page *p, const char *path,
 		     const char *host, int software)
 {
@@ -187,7 +179,7 @@ static int fill_page(struct drill_device_page *p, const char *path,
 	p->size = PAGE_BYTES;
 	p->owner = geteuid();
 	p->mode = 0600;
-	p->created_ns = raw_ns();
+	p->created_ns = hook_raw_ns();
 	snprintf(p->build, sizeof(p->build), "%s", DRILL_BUILD_ID);
 	snprintf(p->path, sizeof(p->path), "%s", path);
 	snprintf(p->host, sizeof(p->host), "%s", host);
@@ -519,7 +511,7 @@ static void see_client(const struct drill_device_page *p, int i,
 
 	*ret = (struct drill_device_seen){
 		.client = i,
-		.here = atomic_load(&c->hello) == 1,
+		.here = atomic_load(&c->hello) == DRILL_HELLO_HERE,
 		.pid = c->pid,
 		.rank = c->rank,
 		.attempt = c->attempt,

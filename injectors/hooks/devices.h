@@ -81,7 +81,7 @@ struct drill_device_seen {
 	int client; /* of the page */
 	bool here;  /* false: it has said bye */
 	int pid, rank, attempt; /* pid as the process sees it */
-	unsigned int proxies;	/* bit 0 CUDA, bit 1 NVML */
+	unsigned int proxies;	/* bits of enum drill_proxies */
 	int64_t hello_ns;
 	char build[64], program[64], next[256];
 	uint64_t linked, remapped, passed, bypassed, calls, launches, contexts;

@@ -106,18 +106,6 @@ static int claim_slot(struct drill_hook_page *p)
 	return -1;
 }
 
-static int env_int(const char *name)
-{
-	const char *v = getenv(name);
-	int n = 0;
-
-	if (!v || *v < '0' || *v > '9')
-		return -1;
-	for (; *v >= '0' && *v <= '9' && n < 100000000; v++)
-		n = n * 10 + *v - '0';
-	return n;
-}
-
 static void copy(char *to, const char *from, size_t size)
 {
 	size_t n = from ? strcspn(from, "\n") : 0;
@@ -136,8 +124,8 @@ static void fill_slot(struct drill_hook_slot *s, const struct hook_hello *h,
 	s->rank = h->rank;
 	s->world = h->world;
 	s->pid = getpid();
-	s->place = env_int("FAULTDRILL_SLOT");
-	s->attempt = env_int("FAULTDRILL_ATTEMPT");
+	s->place = drill_env_int("FAULTDRILL_SLOT", -1);
+	s->attempt = drill_env_int("FAULTDRILL_ATTEMPT", -1);
 	s->thread_level = h->thread_level;
 	s->fortran = h->fortran;
 	s->abi = h->abi;

@@ -1,6 +1,7 @@
 /* hook_faults.c - the entries that name a call: hold it, delay it, hang it
  * SPDX-License-Identifier: MIT
  */
+#include "draw.h"
 #include "hook.h"
 #include "mark.h"
 
@@ -29,14 +30,10 @@ static bool is_target(const struct drill_hook_entry *e)
 /* A draw that depends on nothing but seed and occurrence. */
 static bool drawn(const struct drill_hook_entry *e, int64_t n)
 {
-	uint64_t x = ((uint64_t)e->seed << 32 ^ (uint64_t)n) +
-		     UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = (uint64_t)e->seed << 32 ^ (uint64_t)n;
 
-	if (e->ppm >= 1000000)
-		return true;
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (x ^ x >> 31) % 1000000 < e->ppm;
+	return e->ppm >= 1000000 ||
+	       drill_draw(x + DRILL_DRAW_STEP) % 1000000 < e->ppm;
 }
 
 /* Which occurrence this call is for entry @i, from 1; 0: not in its step. */

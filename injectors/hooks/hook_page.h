@@ -36,6 +36,8 @@
 #ifndef DRILL_HOOK_PAGE_H
 #define DRILL_HOOK_PAGE_H
 
+#include "hello.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -155,8 +157,6 @@ struct drill_hook_witness {
 	_Atomic int64_t entered_ns;
 	_Atomic int64_t left_ns; /* 0: still in; -1: non-blocking, not known */
 };
-
-enum drill_hello { DRILL_HELLO_NONE, DRILL_HELLO_HERE, DRILL_HELLO_BYE };
 
 struct drill_hook_slot {
 	_Atomic uint32_t claimed; /* 1: somebody's, the rest follows */

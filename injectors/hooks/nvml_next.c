@@ -7,6 +7,7 @@
  * side and the program goes on to find ours.
  */
 #include "nvml_proxy.h"
+#include "old_libc.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -14,19 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The oldest there are, wherever libc keeps them. */
-#if defined(__x86_64__)
-__asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
-__asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
-__asm__(".symver dlclose,dlclose@GLIBC_2.2.5");
-__asm__(".symver dlerror,dlerror@GLIBC_2.2.5");
-#elif defined(__aarch64__)
-__asm__(".symver dlsym,dlsym@GLIBC_2.17");
-__asm__(".symver dlopen,dlopen@GLIBC_2.17");
-__asm__(".symver dlclose,dlclose@GLIBC_2.17");
-__asm__(".symver dlerror,dlerror@GLIBC_2.17");
-#endif
 
 #define NAME "libnvidia-ml.so.1"
 #define MARK "drill_nvml_mark"

@@ -3,14 +3,13 @@
  */
 #include "nvml_proxy.h"
 
-#include "hook_page.h"
+#include "hook_ticks.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "build_id.h"
@@ -32,25 +31,13 @@ static void map_page(void)
 		drill_nvml_complain(path, why);
 }
 
-static int32_t env_int(const char *name, int32_t otherwise)
-{
-	const char *v = getenv(name);
-
-	return v && *v >= '0' && *v <= '9' ? (int32_t)strtol(v, NULL, 10) :
-					     otherwise;
-}
-
 static void fill_client(struct drill_device_client *c)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	c->pid = getpid();
-	c->rank = env_int("OMPI_COMM_WORLD_RANK",
-			  env_int("FAULTDRILL_RANK", -1));
-	c->attempt = env_int("FAULTDRILL_ATTEMPT", 0);
-	c->proxies = 2;
-	c->hello_ns = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	c->rank = drill_env_rank();
+	c->attempt = drill_env_attempt();
+	c->proxies = DRILL_PROXY_NVML;
+	c->hello_ns = hook_raw_ns();
 	snprintf(c->build, sizeof(c->build), "%s", DRILL_BUILD_ID);
 	snprintf(c->program, sizeof(c->program), "%s",
 		 program_invocation_short_name);
@@ -62,7 +49,7 @@ static void fill_client(struct drill_device_client *c)
 static bool is_left(const struct drill_device_client *c)
 {
 	int e = errno;
-	bool left = c->proxies == 2 && c->rank < 0 && c->pid > 0 &&
+	bool left = c->proxies == DRILL_PROXY_NVML && c->rank < 0 && c->pid > 0 &&
 		    kill(c->pid, 0) && errno == ESRCH;
 
 	errno = e;
@@ -80,10 +67,9 @@ static bool take_slot(struct drill_device_client *c, bool left)
 
 static struct drill_device_client *find_slot(struct drill_device_page *p)
 {
-	bool rank = env_int("OMPI_COMM_WORLD_RANK",
-			    env_int("FAULTDRILL_RANK", -1)) >= 0;
+	bool is_rank = drill_env_rank() >= 0;
 
-	for (int left = !rank; left >= 0; left--)
+	for (int left = !is_rank; left >= 0; left--)
 		for (int i = 0; i < DRILL_DEVICE_CLIENTS; i++)
 			if (take_slot(&p->client[i], left))
 				return &p->client[i];
