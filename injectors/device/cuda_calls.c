@@ -4,7 +4,7 @@
 #include "cuda_calls.h"
 
 #include "harness/core/unit.h"
-#include "injectors/hooks/cuda_symbols.h"
+#include "injectors/hooks/cuda_family.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -64,4 +64,11 @@ int drill_cuda_call(const char *name, struct drill_err *err)
 		    (best < 0 || table[i].since > table[best].since))
 			best = i;
 	return best < 0 ? unknown(name, err) : best;
+}
+
+bool drill_cuda_call_any(const char *name)
+{
+	bool thread;
+
+	return drill_cuda_base(name, &thread) == strlen(name);
 }

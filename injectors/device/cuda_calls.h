@@ -12,6 +12,8 @@
  * its newest version, of "cuMemAlloc_v2" that very one. -EINVAL names the
  * nearest. */
 int drill_cuda_call(const char *name, struct drill_err *err);
+/* Is it written without _v2 or _ptsz, so that any of its entries is meant? */
+bool drill_cuda_call_any(const char *name);
 /* "?" beyond. Lives for ever. */
 const char *drill_cuda_call_name(unsigned int number);
 

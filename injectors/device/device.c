@@ -202,6 +202,7 @@ static int take_trigger(const struct drill_act *act,
 	if (call < 0)
 		return call;
 	f->call = 1 + (uint32_t)call;
+	f->family = drill_cuda_call_any(act->call);
 	return 0;
 }
 

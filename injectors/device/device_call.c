@@ -19,7 +19,8 @@ static const struct drill_param params[] = {
 	{ .name = "call",
 	  .type = DRILL_STRING,
 	  .offset = offsetof(struct call_args, call),
-	  .doc = "The entry, as \"cuStreamSynchronize\"." },
+	  .doc = "The call, as \"cuStreamSynchronize\": all its entries; with "
+		 "_v2 or _ptsz that one alone." },
 	{ .name = "error",
 	  .type = DRILL_INT,
 	  .offset = offsetof(struct call_args, error),
@@ -46,7 +47,8 @@ static const struct drill_param params[] = {
 	  .offset = offsetof(struct call_args, every),
 	  .def = "0",
 	  .max = DRILL_NTH_MAX,
-	  .doc = "Then each how-manieth is; 0: that one only." },
+	  .doc = "Then each how-manieth is; 0: that one only, or each where "
+		 "probability or count choose among several." },
 	{ .name = "probability",
 	  .type = DRILL_PERCENT,
 	  .offset = offsetof(struct call_args, probability),
@@ -95,6 +97,13 @@ static int probe(const struct drill_act *act, struct drill_err *err)
 	return drill_device_probe(act, false, err);
 }
 
+static int64_t every(const struct call_args *a)
+{
+	bool among = a->count > 1 || a->probability < 1000000;
+
+	return a->every || !among ? a->every : 1;
+}
+
 static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 		struct drill_device_fault *f, struct drill_err *err)
 {
@@ -107,10 +116,11 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 		aim->device = -1;
 	f->action = a->error ? DRILL_DEVICE_RETURN : DRILL_DEVICE_DELAY;
 	f->call = 1 + (uint32_t)call;
+	f->family = drill_cuda_call_any(a->call);
 	f->error = (int)a->error;
 	f->delay_ns = a->delay_ns;
 	f->nth = a->nth;
-	f->every = a->every;
+	f->every = every(a);
 	f->ppm = (uint32_t)a->probability;
 	f->count = a->count;
 	f->seed = (uint32_t)a->seed;

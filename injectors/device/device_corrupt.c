@@ -46,7 +46,8 @@ static const struct drill_param params[] = {
 	  .offset = offsetof(struct corrupt_args, every),
 	  .def = "0",
 	  .max = DRILL_NTH_MAX,
-	  .doc = "Then each how-manieth is; 0: that one only." },
+	  .doc = "Then each how-manieth is; 0: that one only, or each up to "
+		 "count." },
 	{ .name = "count",
 	  .type = DRILL_INT,
 	  .offset = offsetof(struct corrupt_args, count),
@@ -79,7 +80,7 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	f->bits = (uint32_t)a->bits;
 	f->seed = (uint32_t)a->seed;
 	f->nth = a->nth;
-	f->every = a->every;
+	f->every = a->every || a->count < 2 ? a->every : 1;
 	f->count = a->count;
 	snprintf(f->kernel, sizeof(f->kernel), "%s", a->kernel);
 	return 0;

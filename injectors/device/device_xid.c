@@ -165,8 +165,9 @@ static int take_link(const struct drill_act *act,
 }
 
 /* An error of the device meets whoever uses it, in every attempt until a reset;
- * one of a context ends with its process. */
-static void spread(const struct drill_act *act, struct drill_device_aim *aim)
+ * one of a context meets one process, and ends with it. */
+static void spread(const struct drill_act *act, struct drill_device_aim *aim,
+		   struct drill_device_fault *f)
 {
 	const struct xid_args *a = act->args;
 	const struct drill_xid *x;
@@ -177,6 +178,8 @@ static void spread(const struct drill_act *act, struct drill_device_aim *aim)
 	x = drill_xid_find(code[i], NULL);
 	if (x->scope != DRILL_XID_CONTEXT)
 		aim->rank = -1;
+	else if (act->attempt)
+		f->count = 1;
 	if (x->scope == DRILL_XID_DEVICE || x->scope == DRILL_XID_ABSENT)
 		aim->attempt = 0;
 }
@@ -200,7 +203,7 @@ static int tell(const struct drill_act *act, struct drill_device_aim *aim,
 	if (!r)
 		r = drill_xid_steps(&s, f, err);
 	if (!r)
-		spread(act, aim);
+		spread(act, aim, f);
 	return r;
 }
 

@@ -1,6 +1,7 @@
 /* cuda_before.c - the slow way of a call, and who is hit by a fault
  * SPDX-License-Identifier: MIT
  */
+#include "cuda_call.h"
 #include "cuda_launches.h"
 #include "cuda_parts.h"
 #include "cuda_wraps.h"
@@ -340,7 +341,7 @@ static inline bool only_waits(unsigned int call)
 		f = &p->fault[i];
 		if (load(&f->state) != DRILL_DEVICE_ARMED || !f->call)
 			return false;
-		if (f->call != call + 1)
+		if (!drill_is_named(f, call))
 			continue;
 		if (about || !is_plain(f))
 			return false;

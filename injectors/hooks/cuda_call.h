@@ -15,6 +15,7 @@
 #ifndef DRILL_CUDA_CALL_H
 #define DRILL_CUDA_CALL_H
 
+#include "cuda_family.h"
 #include "cuda_proxy.h"
 #include "hook_ticks.h"
 
@@ -62,6 +63,16 @@ struct drill_call {
 #pragma GCC visibility push(hidden)
 
 /* ---- cuda_effect.c ---- */
+/* By entry: the first of its family. */
+extern uint16_t drill_family[DRILL_CUDA_CALLS];
+/* Is the entry the one that the fault names? */
+static inline bool drill_is_named(const struct drill_device_fault *f,
+				  unsigned int number)
+{
+	return f->call == number + 1 ||
+	       (f->family && f->call && f->call <= DRILL_CUDA_CALLS &&
+		drill_family[f->call - 1] == drill_family[number]);
+}
 enum drill_kind drill_kind_of(unsigned int number);
 bool drill_call_enter(struct drill_call *c);
 CUresult drill_call_leave(struct drill_call *c);
@@ -73,6 +84,8 @@ void drill_call_says(const struct drill_call *c, unsigned int fault);
 bool drill_fault_lasts(unsigned int i, uint64_t mark);
 /* From its first hit on a lasting fault is in force for every call. */
 bool drill_fault_holds(unsigned int i);
+/* The same of one that may wait for its own call or launch first. */
+bool drill_fault_stands(unsigned int i);
 /* At most @ns, and no longer than fault @i lasts. */
 void drill_sleep_in_fault(unsigned int i, uint64_t mark, int64_t ns);
 static inline struct drill_device_fault *drill_fault(unsigned int i)

@@ -53,7 +53,7 @@ static bool refuses(unsigned int number, int device)
 		if (f->action != DRILL_DEVICE_NO_PEER ||
 		    !drill_cuda_concerns(i) ||
 		    (f->device >= 0 && f->device != device) ||
-		    !drill_fault_holds(i))
+		    !drill_fault_stands(i))
 			continue;
 		drill_call_says(&c, i);
 		return true;
@@ -80,7 +80,7 @@ static bool is_gone(int device)
 		if (f->action != DRILL_DEVICE_ABSENT ||
 		    !drill_cuda_concerns(i) ||
 		    (f->device >= 0 && f->device != device) ||
-		    !drill_fault_holds(i))
+		    !drill_fault_stands(i))
 			continue;
 		drill_call_says(&c, i);
 		gone = true;

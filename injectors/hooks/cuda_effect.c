@@ -72,6 +72,7 @@ static const struct {
 };
 
 static uint8_t kind[DRILL_CUDA_CALLS];
+uint16_t drill_family[DRILL_CUDA_CALLS];
 
 enum drill_kind drill_kind_of(unsigned int number)
 {
@@ -138,6 +139,23 @@ bool drill_fault_holds(unsigned int i)
 	return true;
 }
 
+/* Does it wait for a call or a launch of its own? */
+static bool has_trigger(const struct drill_device_fault *f)
+{
+	return f->call || f->nth || f->kernel[0];
+}
+
+bool drill_fault_stands(unsigned int i)
+{
+	const struct drill_device_fault *f = drill_fault(i);
+
+	if (!has_trigger(f))
+		return drill_fault_holds(i);
+	return drill_cuda_concerns(i) &&
+	       atomic_load_explicit(&f->state, memory_order_acquire) ==
+		       DRILL_DEVICE_FIRED;
+}
+
 void drill_call_says(const struct drill_call *c, unsigned int fault)
 {
 	struct drill_device_fault *f = drill_fault(fault);
@@ -177,6 +195,9 @@ static bool is_of_kind(const struct drill_device_fault *f, enum drill_kind k)
 				     DRILL_KIND_COPY : DRILL_KIND_LAUNCH);
 	case DRILL_DEVICE_OOM:
 		return k == DRILL_KIND_ALLOC;
+	case DRILL_DEVICE_NO_PEER:
+	case DRILL_DEVICE_ABSENT:
+		return k == DRILL_KIND_LAUNCH && has_trigger(f);
 	default:
 		return false;
 	}
@@ -217,7 +238,7 @@ static bool capture_forbids(const struct drill_call *c,
 
 static bool is_about(const struct drill_call *c, struct drill_device_fault *f)
 {
-	if (f->call ? f->call != c->number + 1 :
+	if (f->call ? !drill_is_named(f, c->number) :
 		      !is_of_kind(f, drill_kind_of(c->number)))
 		return false;
 	return is_of_kernel(c, f) && is_of_device(c, f) &&
@@ -313,6 +334,8 @@ static bool hit(struct drill_call *c, unsigned int i)
 	case DRILL_DEVICE_OOM:
 		return is_full(c, i) && answer(c, i, CUDA_ERROR_OUT_OF_MEMORY);
 	case DRILL_DEVICE_NOTHING:
+	case DRILL_DEVICE_NO_PEER:
+	case DRILL_DEVICE_ABSENT:
 		drill_cuda_met(i);
 		break;
 	case DRILL_DEVICE_DELAY:
@@ -396,6 +419,7 @@ bool drill_effect_before(unsigned int call, CUresult *result)
 void drill_effect_start(void)
 {
 	learn_kinds();
+	drill_cuda_families(drill_family);
 	drill_contexts_start();
 }
 

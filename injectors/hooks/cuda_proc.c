@@ -7,6 +7,7 @@
  * name, version and flags do. What is not known either way passes through and
  * is counted.
  */
+#include "cuda_family.h"
 #include "cuda_parts.h"
 #include "old_libc.h"
 
@@ -35,11 +36,7 @@ static atomic_bool given[DRILL_CUDA_CALLS];
 
 static uint32_t hash(const char *name, size_t n)
 {
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)name[i]) * 16777619u;
-	return (h ^ h >> 15) % SLOTS;
+	return drill_cuda_hash(name, n) % SLOTS;
 }
 
 static uint32_t hash_address(const void *p)
@@ -47,32 +44,12 @@ static uint32_t hash_address(const void *p)
 	return (uint32_t)(((uintptr_t)p >> 2) * 2654435761u >> 16) % SLOTS;
 }
 
-static bool ends_in(const char *s, size_t n, const char *tail)
-{
-	size_t k = strlen(tail);
-
-	return n > k && !memcmp(s + n - k, tail, k);
-}
-
-/* Length of the name that @symbol goes by. */
-static size_t name_of(const char *symbol, bool *thread)
-{
-	size_t n = strlen(symbol);
-
-	*thread = ends_in(symbol, n, "_ptsz") || ends_in(symbol, n, "_ptds");
-	if (*thread)
-		n -= strlen("_ptsz");
-	if (n > 3 && symbol[n - 3] == '_' && symbol[n - 2] == 'v' &&
-	    symbol[n - 1] >= '0' && symbol[n - 1] <= '9')
-		n -= strlen("_v2");
-	return n;
-}
-
 static void index_call(unsigned int i)
 {
 	uint16_t *slot;
 
-	name_length[i] = (uint8_t)name_of(known[i].symbol, &of_thread[i]);
+	name_length[i] = (uint8_t)drill_cuda_base(known[i].symbol,
+						  &of_thread[i]);
 	slot = &by_name[hash(known[i].symbol, name_length[i])];
 	same_name[i] = *slot;
 	*slot = (uint16_t)i;

@@ -45,7 +45,7 @@
 #include <stdint.h>
 
 #define DRILL_DEVICE_MAGIC UINT64_C(0x3156454456444c46) /* "FLDVDEV1" */
-#define DRILL_DEVICE_VERSION 1u
+#define DRILL_DEVICE_VERSION 2u
 #define DRILL_DEVICES 64
 #define DRILL_DEVICE_FAULTS 16
 #define DRILL_DEVICE_STEPS 8
@@ -166,7 +166,8 @@ struct drill_device_fault {
 	int32_t attempt; /* 0: any */
 	int32_t error;	 /* CUresult */
 	uint32_t call;	 /* 1 + index into cuda_symbols.h; 0: by action */
-	uint32_t ppm, seed, bits;
+	uint32_t family; /* 1: and any entry of that name (cuda_family.h) */
+	uint32_t ppm, seed, bits, room_;
 	int64_t nth;	 /* of the matching calls of one process, from 1 */
 	int64_t every;	 /* then each every-th; 0: that one only */
 	int64_t count;	 /* hits at most, over all processes; 0: no limit */

@@ -3,6 +3,7 @@
  */
 #include "devices.h"
 
+#include "cuda_family.h"
 #include "device_step.h"
 #include "hook_ticks.h"
 
@@ -345,21 +346,42 @@ bool drill_devices_as_new(const struct drill_devices *d, unsigned int device,
 
 /* ---- faults ---- */
 
+/* Has a process something to do for it? A mere signal that the agent gives has
+ * no such trigger. */
+static bool is_met(const struct drill_device_fault *f)
+{
+	return f->action != DRILL_DEVICE_NOTHING || f->nth || f->kernel[0];
+}
+
+static void heat_call(const struct drill_device_fault *f,
+		      uint8_t hot[DRILL_DEVICE_CALLS])
+{
+	uint16_t family[DRILL_CUDA_CALLS];
+	uint32_t call = f->call - 1;
+
+	if (call >= DRILL_CUDA_CALLS)
+		return;
+	hot[call] = HOT_NAMED;
+	drill_cuda_families(family);
+	for (int i = 0; f->family && i < DRILL_CUDA_CALLS; i++)
+		if (family[i] == family[call])
+			hot[i] = HOT_NAMED;
+}
+
 /* Which entry points are to look at the page. Bit 1 is the firings'. */
 static void publish_armed(struct drill_device_page *p)
 {
 	static const uint8_t all = HOT_NAMED;
 	uint8_t hot[DRILL_DEVICE_CALLS] = { 0 };
-	uint32_t armed = 0, call;
+	uint32_t armed = 0;
 
 	for (int i = 0; i < DRILL_DEVICE_FAULTS; i++) {
 		if (atomic_load(&p->fault[i].state) == DRILL_DEVICE_FREE)
 			continue;
 		armed |= 1u << i;
-		call = p->fault[i].call;
-		if (call && call <= DRILL_DEVICE_CALLS)
-			hot[call - 1] = HOT_NAMED;
-		else if (p->fault[i].action != DRILL_DEVICE_NOTHING)
+		if (p->fault[i].call)
+			heat_call(&p->fault[i], hot);
+		else if (is_met(&p->fault[i]))
 			memset(hot, all, sizeof(hot));
 	}
 	atomic_store(&p->armed, armed);
@@ -377,7 +399,7 @@ static int check_order(const struct drill_devices *d,
 	int n = drill_devices_count(d);
 
 	if (o->action > DRILL_DEVICE_ABSENT || o->flip_where > DRILL_FLIP_COPY ||
-	    o->call > DRILL_DEVICE_CALLS || o->steps > DRILL_DEVICE_STEPS ||
+	    o->call > DRILL_CUDA_CALLS || o->family > 1 || o->steps > DRILL_DEVICE_STEPS ||
 	    o->ppm > 1000000 || o->nth < 0 || o->every < 0 || o->count < 0 ||
 	    o->delay_ns < 0)
 		return drill_err_set(err, -EINVAL, WHO,

@@ -93,6 +93,33 @@ is "stopped at an allocation: it goes on afterwards" "$rc $(tail -1 "$WORK/text"
 said "stopped at an allocation: the evidence names the call" 'call cuMemAlloc_v2, nth 1' err
 ex --fault 'host.kill { at = at.launch("count", 30) }' -- $P/cuda_linked
 is "a launch that never comes: inconclusive, and nothing is held" "$rc $(tail -1 "$WORK/text")" "6 end after 5 steps"
+# What is met in a process: each kind at a launch or a call, by any entry of it.
+while IFS='|' read -r name fault command status words; do
+	ex --devices 2 --fault "$fault" -- $command
+	is "$name: status" "$rc" "$status"
+	said "$name: it fired there" 'in force' err
+	said "$name: what the program saw" "$words"
+done <<TABLE
+an alarm at a launch|device.alarm { code = 48, at = at.launch("count", 3) }|$P/cuda_linked|0|end after 5 steps
+a signal at a launch|device.xid { code = 79, form = "signal", at = at.launch("count", 3) }|$P/cuda_linked|0|end after 5 steps
+a clock at a launch|device.slow { factor = 2, form = "signal", at = at.launch("count", 3) }|$P/cuda_linked|0|end after 5 steps
+absent from a launch on|device.absent { at = at.launch("count", 2) }|$P/cuda_linked|0|end after 5 steps
+no peers from a call on|device.peer { at = at.call("cuCtxSynchronize", 1) }|$P/cuda_linked|0|end after 5 steps
+a call in its older version|device.call { call = "cuCtxSynchronize", error = 1 }|$P/cuda_linked|1|open cuCtxSynchronize 1 
+a call with streams of each thread|device.call { call = "cuMemcpyDtoH", error = 1, nth = 2 }|$P/cuda_per_thread|1|step 2 cuMemcpyDtoH_v2 1 
+two calls that fail|device.call { call = "cuMemcpyDtoH", error = 1, count = 2 }|$P/cuda_linked --retry|1|again 1 cuMemcpyDtoH_v2 1 
+calls that fail by chance|device.call { call = "cuMemcpyDtoH", error = 1, probability = "20%", count = 1 }|$P/cuda_linked --steps 200|1|step [0-9]* cuMemcpyDtoH_v2 1 
+TABLE
+
+# A contained error is one process's, an uncontained one everybody's.
+for contained in true false; do
+	rm -f "$WORK"/both.*
+	ex --fault "device.xid { code = 48, contained = $contained, at = at.launch(\"count\", 3) }" -- \
+		sh -c "$P/cuda_linked --nap 30 --steps 9 >$WORK/both.1 & $P/cuda_linked --nap 30 --steps 9 >$WORK/both.2; wait"
+	is "contained = $contained: processes that end with 214" \
+		"$(grep -l 'cuMemFree_v2 214 ' "$WORK"/both.* | wc -l)" \
+		"$([ $contained = true ] && echo 1 || echo 2)"
+done
 ex --devices 2 --fault 'device.peer { }' -- $P/cuda_peer
 is "no peer access: status" "$rc" 1
 said "no peer access: what the program saw" 'peer cuDeviceCanAccessPeer 0 can 0'

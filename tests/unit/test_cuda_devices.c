@@ -319,6 +319,44 @@ START_TEST(no_peers)
 }
 END_TEST
 
+/* What waits for a launch is not there before it, whatever is asked. */
+START_TEST(no_peers_from_a_launch_on)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_NO_PEER,
+					.device = -1, .nth = 2 }, *armed;
+	int can;
+
+	rig_begin(2);
+	armed = rig_arm(&f);
+	for (int i = 0; i < 3; i++) {
+		OK(cuDeviceCanAccessPeer(&can, 0, 1));
+		ck_assert_int_eq(can, i < 2);
+		ck_assert_uint_eq(armed->state, i < 2 ? DRILL_DEVICE_ARMED :
+							DRILL_DEVICE_FIRED);
+		OK(rig_add(NULL, 1));
+	}
+	OK(cuCtxSynchronize());
+}
+END_TEST
+
+START_TEST(absent_from_a_launch_on)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_ABSENT,
+					.device = -1, .nth = 1 }, *armed;
+	int n;
+
+	rig_page(2);
+	armed = rig_arm(&f);
+	rig_start_program(); /* its cuInit is no launch */
+	OK(cuDeviceGetCount(&n));
+	ck_assert_int_eq(n, 2);
+	ck_assert_uint_eq(armed->state, DRILL_DEVICE_ARMED);
+	OK(rig_add(NULL, 1));
+	ck_assert_uint_eq(armed->state, DRILL_DEVICE_FIRED);
+	OK(cuCtxSynchronize());
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("cuda_devices");
@@ -337,6 +375,8 @@ int main(void)
 	tcase_add_test(t, a_full_device_says_so_everywhere);
 	tcase_add_test(t, one_allocation_fails_and_the_next_does_not);
 	tcase_add_test(t, no_peers);
+	tcase_add_test(t, no_peers_from_a_launch_on);
+	tcase_add_test(t, absent_from_a_launch_on);
 	suite_add_tcase(s, t);
 	return drill_check_main(s);
 }

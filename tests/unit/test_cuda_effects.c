@@ -240,6 +240,29 @@ START_TEST(a_named_call_returns_the_error_at_its_nth_and_every)
 }
 END_TEST
 
+CUresult cuStreamSynchronize_ptsz(CUstream s);
+
+/* A call is met by whichever entry a program was built to come; an entry that is
+ * told from the others by itself alone. */
+START_TEST(a_call_is_all_its_entries_unless_one_is_named)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_RETURN,
+					.call = RIG_cuStreamSynchronize,
+					.error = 304, .nth = 2, .family = 1 };
+	struct drill_device_fault *armed;
+
+	rig_begin(1);
+	f.family = _i == 0;
+	armed = rig_arm(&f);
+	OK(cuStreamSynchronize_ptsz(NULL));
+	FAILS(cuStreamSynchronize(NULL), _i ? 0 : 304);
+	OK(cuStreamSynchronize_ptsz(NULL));
+	FAILS(cuStreamSynchronize(NULL), _i ? 304 : 0);
+	ck_assert_uint_eq(armed->hits, 1);
+	ck_assert_uint_eq(armed->surfaced_call, RIG_cuStreamSynchronize);
+}
+END_TEST
+
 START_TEST(a_count_bounds_the_hits)
 {
 	struct drill_device_fault f = { .action = DRILL_DEVICE_RETURN,
@@ -402,6 +425,8 @@ int main(void)
 	tcase_add_test(t, only_the_named_kernel_counts);
 	tcase_add_test(t, a_fault_of_another_device_or_rank_is_not_ours);
 	tcase_add_test(t, a_named_call_returns_the_error_at_its_nth_and_every);
+	tcase_add_loop_test(t, a_call_is_all_its_entries_unless_one_is_named, 0,
+			    2);
 	tcase_add_test(t, a_count_bounds_the_hits);
 	tcase_add_test(t, a_seed_repeats_its_draws);
 	tcase_add_test(t, a_call_is_delayed_and_still_made);

@@ -182,6 +182,52 @@ START_TEST(only_the_calls_that_a_fault_names_take_the_slow_way)
 }
 END_TEST
 
+static int hot_entries(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < DRILL_DEVICE_CALLS; i++)
+		n += atomic_load(&d.page->hot[i]) != 0;
+	return n;
+}
+
+START_TEST(a_call_that_is_named_without_a_version_heats_all_its_entries)
+{
+	int call = drill_cuda_call("cuMemcpyDtoH", &err);
+	struct drill_device_armed a;
+
+	ck_assert_int_ge(call, 0);
+	ck_assert(drill_cuda_call_any("cuMemcpyDtoH"));
+	ck_assert(!drill_cuda_call_any("cuMemcpyDtoH_v2"));
+	ck_assert(!drill_cuda_call_any("cuMemcpyDtoH_v2_ptds"));
+	order.action = DRILL_DEVICE_RETURN;
+	order.call = 1 + (uint32_t)call;
+	order.family = 1;
+	a = arm();
+	/* cuMemcpyDtoH, _v2, _v2_ptds: three in CUDA 13 */
+	ck_assert_int_eq(hot_entries(), 3);
+	drill_devices_disarm(&d, &a, NULL);
+	ck_assert_int_eq(hot_entries(), 0);
+}
+END_TEST
+
+/* A signal that waits for a launch is waited for; one that the agent gives costs
+ * no call anything. */
+START_TEST(a_signal_with_a_trigger_in_a_process_is_looked_for)
+{
+	struct drill_device_armed a;
+
+	order.action = DRILL_DEVICE_NOTHING;
+	a = arm();
+	ck_assert_int_eq(hot_entries(), 0);
+	drill_devices_disarm(&d, &a, NULL);
+	order.nth = 3;
+	a = arm();
+	ck_assert_int_eq(hot_entries(), DRILL_DEVICE_CALLS);
+	drill_devices_disarm(&d, &a, NULL);
+}
+END_TEST
+
 /* c18 for devices: both are in force, each revert leaves the other. */
 START_TEST(c18_taking_one_fault_off_leaves_what_another_did)
 {
@@ -252,6 +298,8 @@ int main(void)
 	tcase_add_test(t, a_fault_is_ours_by_its_mark_alone);
 	tcase_add_test(t, all_faults_taken_is_an_error);
 	tcase_add_test(t, only_the_calls_that_a_fault_names_take_the_slow_way);
+	tcase_add_test(t, a_call_that_is_named_without_a_version_heats_all_its_entries);
+	tcase_add_test(t, a_signal_with_a_trigger_in_a_process_is_looked_for);
 	tcase_add_test(t, c18_taking_one_fault_off_leaves_what_another_did);
 	tcase_add_test(t, lines_are_read_in_order_and_lost_ones_are_told);
 	tcase_add_test(t, a_call_is_found_by_its_newest_version);
