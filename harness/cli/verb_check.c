@@ -95,11 +95,86 @@ static void print_list(json_t *list)
 	}
 }
 
+/* at.launch and at.call: a launch is told by its kernel. */
+static void print_call(json_t *at)
+{
+	json_int_t nth = json_integer_value(json_object_get(at, "nth"));
+	const char *kernel = json_string_value(json_object_get(at, "kernel"));
+
+	if (!kernel)
+		printf("at call %" JSON_INTEGER_FORMAT " of %s", nth,
+		       drill_json_text(at, "call"));
+	else if (kernel[0])
+		printf("at launch %" JSON_INTEGER_FORMAT " of a kernel with "
+		       "'%s' in its name", nth, kernel);
+	else
+		printf("at launch %" JSON_INTEGER_FORMAT " of any kernel", nth);
+}
+
+/* at.every: all steps of it, or those that the seed has drawn. */
+static void print_every(json_t *at)
+{
+	json_int_t step = json_integer_value(json_object_get(at, "from"));
+	json_int_t by = json_integer_value(json_object_get(at, "steps"));
+	json_t *draws = json_object_get(at, "draws"), *v;
+	const char *comma = "";
+	size_t i;
+
+	if (!draws) {
+		printf("every %" JSON_INTEGER_FORMAT " steps from step %"
+		       JSON_INTEGER_FORMAT " to %" JSON_INTEGER_FORMAT, by,
+		       step, json_integer_value(json_object_get(at, "to")));
+		return;
+	}
+	printf("at those steps that the seed draws: ");
+	json_array_foreach(draws, i, v) {
+		if (json_is_true(v)) {
+			printf("%s%" JSON_INTEGER_FORMAT, comma, step);
+			comma = ", ";
+		}
+		step += by;
+	}
+	if (!*comma)
+		printf("none");
+}
+
+static void print_other_trigger(json_t *at, const char *on)
+{
+	char time[32];
+	char *text;
+
+	if (strcmp(on, "call") == 0) {
+		print_call(at);
+	} else if (strcmp(on, "after") == 0) {
+		if (json_integer_value(json_object_get(at, "delay_ns")))
+			printf("%s ", drill_unit_print(
+				       json_integer_value(json_object_get(
+					       at, "delay_ns")),
+				       DRILL_UNIT_DURATION, time,
+				       sizeof(time)));
+		printf("after %s", drill_json_text(at, "of"));
+	} else if (strcmp(on, "same") == 0) {
+		printf("together with %s", drill_json_text(at, "of"));
+	} else if (strcmp(on, "log") == 0) {
+		printf("when '%s' stands in %s", drill_json_text(at, "match"),
+		       drill_json_text(at, "file"));
+	} else if (strcmp(on, "every") == 0) {
+		print_every(at);
+	} else if (strcmp(on, "poisson") == 0) {
+		printf("%zu times, at random", json_array_size(
+			       json_object_get(at, "gaps_ns")));
+	} else {
+		text = json_dumps(at, JSON_COMPACT);
+		printf("at %s", text ? text : "?");
+		free(text);
+	}
+}
+
 static void print_trigger(json_t *f)
 {
 	json_t *at = json_object_get(f, "at");
-	char *text, time[32];
 	const char *on;
+	char time[32];
 
 	if (json_array_size(json_object_get(at, "steps"))) {
 		printf("at step ");
@@ -126,9 +201,7 @@ static void print_trigger(json_t *f)
 		       drill_json_text(at, "kind"),
 		       json_integer_value(json_object_get(at, "nth")));
 	} else {
-		text = json_dumps(at, JSON_COMPACT);
-		printf("at %s", text ? text : "?");
-		free(text);
+		print_other_trigger(at, on);
 	}
 }
 

@@ -165,6 +165,29 @@ static int read_text(const struct drill_metric *m, const char *text,
 	return 0;
 }
 
+/* A word that the metric never has would be missed for ever. */
+static int check_word(const struct drill_metric *m, const char *word,
+		      struct drill_err *err)
+{
+	const char *const *words = drill_metric_words(m), *near;
+	char list[200] = "";
+	size_t i, len = 0;
+
+	for (i = 0; words && words[i]; i++) {
+		if (strcmp(words[i], word) == 0)
+			return 0;
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+					i ? ", " : "", words[i]);
+	}
+	if (!words)
+		return 0;
+	near = drill_nearest(word, words);
+	return drill_err_set(err, -EINVAL, NULL, "limit '%s': %s is never that%s"
+			     "%s%s (one of: %s)", word, m->name,
+			     near ? ", did you mean '" : "", near ? near : "",
+			     near ? "'?" : "", list);
+}
+
 static int read_words(const struct drill_metric *m, json_t *limit,
 		      struct drill_limit *l, struct drill_err *err)
 {
@@ -173,9 +196,12 @@ static int read_words(const struct drill_metric *m, json_t *limit,
 
 	l->words = json_is_array(limit) ? json_incref(limit)
 					: json_pack("[O]", limit);
-	json_array_foreach(l->words, i, v)
+	json_array_foreach(l->words, i, v) {
 		if (!json_is_string(v))
 			return bad(err, m->name, "words, as in \"target\"");
+		if (check_word(m, json_string_value(v), err) < 0)
+			return -EINVAL;
+	}
 	return 0;
 }
 

@@ -37,7 +37,8 @@ static const struct drill_metric table[] = {
 	{ "blame", F, DRILL_Q_WORD, JOB, false, "blame_correct",
 	  "Who was blamed: target, other, none." },
 	{ "detected_by", F, DRILL_Q_WORD, JOB, false, "detected_by",
-	  "The first detector." },
+	  "The first detector: launcher, watchdog, heartbeat, framework, "
+	  "health.nvml, ...; or none." },
 	{ "outcome", F, DRILL_Q_WORD, STEPS, true, "outcome",
 	  "tolerated, recovered, degraded, livelock, lost or silent." },
 	{ "stop", F, DRILL_Q_WORD, STEPS, true, "stop",
@@ -108,6 +109,24 @@ const struct drill_metric *drill_metric_find(const char *name,
 		if (m->of == of && strcmp(m->name, name) == 0)
 			return m;
 	return NULL;
+}
+
+const char *const *drill_metric_words(const struct drill_metric *m)
+{
+	static const char *const blame[] = { "target", "other", "none", NULL };
+	static const char *const outcome[] = { "tolerated", "recovered",
+					       "degraded", "livelock", "lost",
+					       "silent", NULL };
+	static const char *const stop[] = { "none", "restart", "in_job",
+					    "never_stopped", NULL };
+
+	if (m->quantity != DRILL_Q_WORD)
+		return NULL;
+	if (strcmp(m->name, "blame") == 0)
+		return blame;
+	if (strcmp(m->name, "outcome") == 0)
+		return outcome;
+	return strcmp(m->name, "stop") == 0 ? stop : NULL;
 }
 
 const char *drill_quantity_unit(enum drill_quantity q)

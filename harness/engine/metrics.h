@@ -39,6 +39,8 @@ const struct drill_metric *drill_metrics(void);
 const struct drill_metric *drill_metric_find(const char *name,
 					     enum drill_metric_of of);
 const char *drill_quantity_unit(enum drill_quantity q);
+/* The words that a word's metric can have, NULL-terminated; NULL: any. */
+const char *const *drill_metric_words(const struct drill_metric *m);
 /* "step events", "launcher": who has to supply it. */
 const char *drill_metric_supplier(const struct drill_metric *m);
 

@@ -66,15 +66,18 @@ static int host_index(const struct resolver *r, const char *name)
 static int unknown_host(const struct resolver *r, const char *name)
 {
 	const char *names[256], *near;
+	char host[64];
 	int i;
 
 	for (i = 0; i < r->n_hosts && i < 255; i++)
 		names[i] = r->hosts[i].name;
 	names[i] = NULL;
-	near = drill_nearest(name, names);
-	return no_such(r, "no host '%s'%s%s%s", name,
+	snprintf(host, sizeof(host), "%.*s", (int)strcspn(name, "/"), name);
+	near = drill_nearest(host, names);
+	return no_such(r, "no host '%s'%s%s%s: the lab has %s%s%s", host,
 		       near ? " (did you mean '" : "", near ? near : "",
-		       near ? "'?)" : "");
+		       near ? "'?)" : "", names[0], i > 1 ? " to " : "",
+		       i > 1 ? names[i - 1] : "");
 }
 
 static json_t *device_name(const struct resolver *r, int host, int device)
@@ -101,7 +104,8 @@ static int add_device(const struct resolver *r, json_t *v, json_t *out)
 	host = host_index(r, name);
 	if (sscanf(name + strcspn(name, "/"), "/gpu%d%n", &device, &end) != 1 ||
 	    name[strcspn(name, "/") + (size_t)end] != '\0' || device < 0)
-		return no_such(r, "'%s' is no device: write \"h1/gpu0\"", name);
+		return no_such(r, "'%s' is no device: write \"%s/gpu0\"", name,
+			       r->hosts[host < 0 ? 0 : host].name);
 	if (host < 0)
 		return unknown_host(r, name);
 	if (device >= r->devices)
@@ -124,7 +128,9 @@ static int add_one(const struct resolver *r, json_t *v, json_t *out)
 				       ? no_such(r, "no rank %d: the job has "
 						    "ranks 0 to %d", (int)n,
 						 r->ranks - 1)
-				       : no_such(r, "'%s' is no rank", name);
+				       : no_such(r, "'%s' is no rank: write "
+						    "rank = 1, say, or \"all\"",
+						 name);
 		return json_array_append(out, v);
 	}
 	if (is_device(r))

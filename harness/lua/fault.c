@@ -84,13 +84,52 @@ static json_t *target_list(lua_State *L, const char *word)
 	return out;
 }
 
+/* [-0, +1, m] "a, b, c" */
+static const char *joined(lua_State *L, const char *const *words)
+{
+	lua_pushliteral(L, "");
+	for (; *words; words++) {
+		lua_pushfstring(L, "%s%s%s", lua_tostring(L, -1),
+				lua_rawlen(L, -1) ? ", " : "", *words);
+		lua_remove(L, -2);
+	}
+	return lua_tostring(L, -1);
+}
+
+static const char *targets_text(lua_State *L, const struct drill_injector *inj)
+{
+	const char *words[8];
+	int i, n = 0;
+
+	for (i = 0; target_words[i]; i++)
+		if (inj->targets & kind_of_word(target_words[i]))
+			words[n++] = target_words[i];
+	words[n] = NULL;
+	return n ? joined(L, words) : "the job";
+}
+
+/* Those that can be told apart into effect and signal. */
+static const char *with_form(lua_State *L)
+{
+	const struct drill_injector *const *p = drill_injectors();
+	const char *words[64];
+	int n = 0;
+
+	for (; *p && n < 63; p++)
+		if (param_row(*p, "form"))
+			words[n++] = (*p)->name;
+	words[n] = NULL;
+	return joined(L, words);
+}
+
 static void take_target(lua_State *L, const struct drill_injector *inj,
 			json_t *fault, const char *word)
 {
 	if (json_object_get(fault, "target"))
 		raise_near(L, word, "%s: one target, not two", inj->name);
 	if (!(inj->targets & kind_of_word(word)))
-		raise_near(L, word, "%s: acts on no %s", inj->name, word);
+		raise_near(L, word, "%s: acts on no %s (it acts on: %s)",
+			   inj->name, word, targets_text(L, inj));
 	json_object_set_new(fault, "target", target_list(L, word));
 }
 
@@ -118,18 +157,17 @@ static void take_word(lua_State *L, const struct drill_injector *inj,
 		      json_t *fault, const char *name,
 		      const char *const *values)
 {
-	const char *s = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
-						       : "";
+	const char *s = luaL_tolstring(L, -1, NULL);
 	const char *near = drill_nearest(s, values);
 	int i;
 
 	for (i = 0; values[i] && strcmp(values[i], s) != 0; i++)
 		;
 	if (!values[i])
-		raise_near(L, name, "%s: %s is no '%s'%s%s%s", inj->name, name,
-			   luaL_tolstring(L, -1, NULL),
-			   near ? " (did you mean '" : "", near ? near : "",
-			   near ? "'?)" : "");
+		raise_near(L, name, "%s: '%s' has no value '%s'%s%s%s (one of: "
+				    "%s)", inj->name, name,
+			   s, near ? ", did you mean '" : "", near ? near : "",
+			   near ? "'?" : "", joined(L, values));
 	json_object_set_new(fault, name, json_string(s));
 }
 
@@ -177,8 +215,8 @@ static void take_common(lua_State *L, const struct drill_injector *inj,
 	} else if (strcmp(name, "follow") == 0) {
 		take_word(L, inj, fault, name, follows);
 	} else if (strcmp(name, "form") == 0) {
-		raise_near(L, name, "%s: form belongs to device faults",
-			   inj->name);
+		raise_near(L, name, "%s: has no form to choose; these have: %s",
+			   inj->name, with_form(L));
 	} else {
 		take_target(L, inj, fault, name);
 	}

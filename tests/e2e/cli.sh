@@ -158,6 +158,32 @@ for when in 'at.step(99)' 'at.step { 98, 99 }' \
 		'late.lua:6: warning: hit fires at step 9[89], but the job has 40'
 	grep -q 'fine fires' "$dir/o" && fail 'its last step is fine' "$when"
 done
+cat >"$dir/when.lua" <<-END
+return scenario {
+  name      = "when",
+  lab       = lab.local_ { hosts = 2 },
+  workloads = { job = workload.train { ranks = 2, steps = 40 } },
+  faults    = {
+    a = null.noop { rank = 0, at = at.launch("adamw", 3) },
+    b = null.noop { rank = 0, at = at.call "cuMemAlloc" },
+    c = null.noop { rank = 0, at = at.after("a.effective", "1s") },
+    d = null.noop { rank = 0, at = at.same "a" },
+    e = null.noop { rank = 0, at = at.log { file = "x", match = "y" } },
+    f = null.noop { rank = 0, at = at.poisson { mtbf = "1min", per = "host" } },
+    g = null.noop { rank = 0, at = at.every { from = 5, to = 9, steps = 4 } },
+  },
+}
+END
+run $fd plan "$dir/when.lua"
+is 'plan says when, in words' 0 "at launch 3 of a kernel with 'adamw' in its name"
+for words in 'at call 1 of cuMemAlloc' '1s after a.effective' \
+	'together with a' "when 'y' stands in x" ' times, at random' \
+	'every 4 steps from step 5 to 9'; do
+	is "plan says when, in words: $words" 0 "$words"
+done
+if grep -q '"on"' "$dir/o"; then
+	fail 'plan prints no JSON' "$(grep '"on"' "$dir/o")"
+fi
 run $fd help exec
 is 'help of exec tells of the deadline' 0 'deadline TIME'
 if grep -q ring "$dir/o"; then

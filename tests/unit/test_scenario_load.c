@@ -55,7 +55,14 @@ static const struct {
 	{ "local f = device.xid { code = 48, rank = 1, chain = '63 -> 94' }",
 	  "does not begin with the code" },
 	{ "local f = host.kill { rank = 1, form = 'signal' }",
-	  "form belongs to device faults" },
+	  "has no form to choose; these have: device.absent, device.slow" },
+	{ "local f = device.hang { rank = 1, form = 'effect' }",
+	  "device.hang: has no form to choose" },
+	{ "local f = device.xid { code = 48, host = 1 }",
+	  "acts on no host (it acts on: rank, device)" },
+	{ "local f = device.xid { code = 48, rank = 1, follow = 'hosts' }",
+	  "'follow' has no value 'hosts', did you mean 'host'? (one of: rank, "
+	  "host, device)" },
 	{ "return scenario { name = 'x',\n" JOB "  faults = { a = device.xid { "
 	  "code = 79, rank = 1, form = 'signal' } },\n"
 	  "  expect = { { 'a.time_to_resume', '<', '5s' } } }",
@@ -103,6 +110,14 @@ static const struct {
 	{ "return scenario {\n  name = 'x',\n" JOB
 	  "  expect = {\n    { 'job.final_state', '<', 'baseline' } } }",
 	  "is a word" },
+	{ "return scenario { name = 'x',\n" JOB "  faults = { a = host.kill { "
+	  "rank = 1 } },\n  expect = {\n    { 'a.outcome', 'in', { 'lost', "
+	  "'recoverd' } } } }",
+	  "t.lua:5: a.outcome: limit 'recoverd': outcome is never that, did you "
+	  "mean 'recovered'? (one of: tolerated, recovered, degraded" },
+	{ "return scenario { name = 'x',\n" JOB "  faults = { a = host.kill { "
+	  "rank = 1 } },\n  expect = {\n    { 'a.blame', '==', 'device' } } }",
+	  "blame is never that (one of: target, other, none)" },
 	{ "return scenario { name = 'x',\n  workloads = { job = "
 	  "workload.command { ranks = 2, command = { 'true' } } },\n"
 	  "  expect = {\n    { 'job.loss', 'is', 'finite' } } }",
