@@ -6,6 +6,8 @@
  */
 #include "device.h"
 
+#include "faultdrill/cuda_api.h"
+
 static const char who[] = "device.absent";
 
 struct absent_args {
@@ -38,7 +40,7 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 
 	(void)err;
 	f->action = DRILL_DEVICE_ABSENT;
-	f->error = 100; /* CUDA_ERROR_NO_DEVICE */
+	f->error = CUDA_ERROR_NO_DEVICE;
 	aim->rank = -1;
 	aim->attempt = 0;
 	if (a->form == DRILL_FORM_EFFECT)

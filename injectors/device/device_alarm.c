@@ -7,6 +7,8 @@
 #include "device.h"
 #include "xid.h"
 
+#include "faultdrill/nvml_api.h"
+
 #include <errno.h>
 
 static const char who[] = "device.alarm";
@@ -20,10 +22,6 @@ struct alarm_args {
 enum { XID, ECC, REMAP, CLOCKS, LINK };
 static const char *const signs[] = { "xid", "ecc", "remap", "clocks", "link",
 				     NULL };
-
-#define EV_DBE 0x2
-#define EV_CLOCK 0x10
-#define HW_THERMAL 0x40
 
 static const struct drill_param params[] = {
 	{ .name = "what",
@@ -101,7 +99,7 @@ static void fill_sign(const struct alarm_args *a, struct drill_device_step *s)
 	switch (a->what) {
 	case ECC:
 		s->ecc_uncorrected = n;
-		s->events = EV_DBE;
+		s->events = nvmlEventTypeDoubleBitEccError;
 		break;
 	case REMAP:
 		s->remap_unc = n;
@@ -109,8 +107,8 @@ static void fill_sign(const struct alarm_args *a, struct drill_device_step *s)
 		break;
 	case CLOCKS:
 		s->clock_mhz = 345;
-		s->clock_reasons = HW_THERMAL;
-		s->events = EV_CLOCK;
+		s->clock_reasons = nvmlClocksThrottleReasonHwThermalSlowdown;
+		s->events = nvmlEventTypeClock;
 		break;
 	default:
 		s->link_crc = s->link_replay = n;

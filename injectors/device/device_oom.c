@@ -6,6 +6,8 @@
  */
 #include "device.h"
 
+#include "faultdrill/cuda_api.h"
+
 static const char who[] = "device.oom";
 
 struct oom_args {
@@ -55,7 +57,7 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 
 	(void)err;
 	f->action = DRILL_DEVICE_OOM;
-	f->error = 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+	f->error = CUDA_ERROR_OUT_OF_MEMORY;
 	f->limit_bytes = (uint64_t)a->limit;
 	f->nth = a->nth;
 	f->every = a->every;

@@ -6,6 +6,8 @@
  */
 #include "device.h"
 
+#include "faultdrill/cuda_api.h"
+
 static const char who[] = "device.peer";
 
 struct peer_args {
@@ -25,7 +27,7 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	(void)act;
 	(void)err;
 	f->action = DRILL_DEVICE_NO_PEER;
-	f->error = 217; /* CUDA_ERROR_PEER_ACCESS_UNSUPPORTED */
+	f->error = CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 	f->steps = 1;
 	f->step[0].device = aim->device < 0 ? 0 : (uint32_t)aim->device;
 	f->step[0].no_peer_1 = 2;

@@ -9,6 +9,8 @@
 
 #include "injectors/hooks/device_step.h"
 
+#include "faultdrill/nvml_api.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -28,10 +30,13 @@ static const char *const reasons[] = { "hw_thermal", "sw_thermal",
 				       "hw_slowdown", "power_brake",
 				       "power_cap", NULL };
 
-/* nvmlClocksEventReasons */
-static const uint64_t reason_bits[] = { 0x40, 0x20, 0x8, 0x80, 0x4 };
-
-#define EV_CLOCK 0x10
+static const uint64_t reason_bits[] = {
+	nvmlClocksThrottleReasonHwThermalSlowdown,
+	nvmlClocksEventReasonSwThermalSlowdown,
+	nvmlClocksThrottleReasonHwSlowdown,
+	nvmlClocksThrottleReasonHwPowerBrakeSlowdown,
+	nvmlClocksEventReasonSwPowerCap,
+};
 
 static const struct drill_param params[] = {
 	{ .name = "factor",
@@ -102,7 +107,7 @@ static void signal_step(const struct slow_args *a,
 	drill_device_read(aim->devices.page, f->step[0].device, &d);
 	f->step[0].clock_mhz = (uint32_t)(d.sm_max_mhz / by) + 1;
 	f->step[0].clock_reasons = reason_bits[a->reason];
-	f->step[0].events = EV_CLOCK;
+	f->step[0].events = nvmlEventTypeClock;
 }
 
 static int fill(const struct drill_act *act, struct drill_device_aim *aim,

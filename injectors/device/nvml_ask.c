@@ -8,6 +8,8 @@
 
 #include "injectors/hooks/device_step.h"
 
+#include "faultdrill/nvml_api.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -17,8 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NVML_GPU_IS_LOST 15
-#define NVML_RESET_REQUIRED 16
 #define ANSWER_S 2
 
 struct answer {
@@ -43,41 +43,27 @@ static const char *library(char *buf, size_t size)
 	return buf;
 }
 
-/* Numbers as in nvml.h: temperature sensor 0 is the GPU, clock 1 the SM's, ECC
- * errors of type 1 are uncorrected, of counter 1 aggregate. */
+#define FIND(lib, name) ((__typeof__(&name))dlsym(lib, #name))
+
+/* It is our own proxy: it has all of them. */
 static void ask(void *lib, unsigned int device, struct answer *a)
 {
-	int (*init)(void);
-	int (*count)(unsigned int *n);
-	int (*handle)(unsigned int i, void **dev);
-	int (*number)(void *dev, unsigned int which, unsigned int *ret);
-	int (*ecc)(void *dev, unsigned int type, unsigned int counter,
-		   unsigned long long *ret);
-	int (*shutdown)(void);
-	unsigned int t;
-	void *dev = NULL;
+	unsigned int celsius;
+	nvmlDevice_t dev;
 
-	*(void **)&init = dlsym(lib, "nvmlInit_v2");
-	*(void **)&count = dlsym(lib, "nvmlDeviceGetCount_v2");
-	*(void **)&handle = dlsym(lib, "nvmlDeviceGetHandleByIndex_v2");
-	*(void **)&ecc = dlsym(lib, "nvmlDeviceGetTotalEccErrors");
-	*(void **)&number = dlsym(lib, "nvmlDeviceGetTemperature");
-	if (!init || !count || !handle || !ecc || !number)
-		return;
-	a->init = init();
-	count(&a->count);
-	a->handle = handle(device, &dev);
+	a->init = FIND(lib, nvmlInit_v2)();
+	FIND(lib, nvmlDeviceGetCount_v2)(&a->count);
+	a->handle = FIND(lib, nvmlDeviceGetHandleByIndex_v2)(device, &dev);
 	if (!a->handle) {
-		a->temperature = number(dev, 0, &t);
-		ecc(dev, 1, 1, &a->ecc);
-		*(void **)&number = dlsym(lib, "nvmlDeviceGetClockInfo");
-		if (number)
-			number(dev, 1, &a->mhz);
+		a->temperature = FIND(lib, nvmlDeviceGetTemperature)(
+			dev, NVML_TEMPERATURE_GPU, &celsius);
+		FIND(lib, nvmlDeviceGetTotalEccErrors)(
+			dev, NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+			NVML_AGGREGATE_ECC, &a->ecc);
+		FIND(lib, nvmlDeviceGetClockInfo)(dev, NVML_CLOCK_SM, &a->mhz);
 	}
 	/* Says bye, so that the page has room for others. */
-	*(void **)&shutdown = dlsym(lib, "nvmlShutdown");
-	if (shutdown)
-		shutdown();
+	FIND(lib, nvmlShutdown)();
 }
 
 static void be_client(const char *path, const char *page, unsigned int device,
@@ -123,12 +109,12 @@ static bool agrees(const struct answer *a, const struct drill_device *v,
 {
 	switch (atomic_load(&v->health)) {
 	case DRILL_DEVICE_LOST:
-		return a->handle == NVML_GPU_IS_LOST ||
-		       a->temperature == NVML_GPU_IS_LOST;
+		return a->handle == NVML_ERROR_GPU_IS_LOST ||
+		       a->temperature == NVML_ERROR_GPU_IS_LOST;
 	case DRILL_DEVICE_GONE:
 		return a->handle != 0 || (int)a->count < devices;
 	case DRILL_DEVICE_RESET_REQUIRED:
-		return a->temperature == NVML_RESET_REQUIRED &&
+		return a->temperature == NVML_ERROR_RESET_REQUIRED &&
 		       a->ecc == v->ecc_aggregate[1];
 	default:
 		return !a->handle && a->ecc == v->ecc_aggregate[1] &&

@@ -7,22 +7,14 @@
 
 #include "injectors/hooks/xid_line.h"
 
+#include "faultdrill/nvml_api.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WHO "device.xid"
-
-/* nvmlEventType */
-#define EV_DBE 0x2
-#define EV_SBE_STORM 0x200
-#define EV_RETIRED 0x400
-#define EV_RETIRE_FAILED 0x800
-#define EV_POISON 0x1000
-#define EV_FATAL_POISON 0x2000
-#define EV_UNAVAILABLE 0x4000
-#define EV_RECOVERY 0x8000
 
 static const struct drill_xid table[] = {
 #define X(code, name, scope, e1, e2, e3, e4, new, action, events, meaning,     \
@@ -332,10 +324,6 @@ static int add(struct teller *t, const struct drill_xid *x, int device,
 	count(t, x, st);
 	if (to && (x->code == 154 || !chain_has(t, 154, t->i, t->s->n)))
 		st->recovery_action_1 = 1 + to;
-	/* Back-to-back time-outs mark the device for reset. */
-	if (x->code == 154 && t->s->effect && to == DRILL_RECOVERY_RESET &&
-	    t->f->step[0].context_error == 46)
-		st->health = DRILL_DEVICE_RESET_REQUIRED;
 	fill_text(t, x, device, channel, to, st->text, sizeof(st->text));
 	return 0;
 }

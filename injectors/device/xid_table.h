@@ -87,7 +87,8 @@
 	  "pid=%p, name=%n, GPU stopped processing", \
 	  "Xid catalog; docs: health-validation/reference/checks/xid.md") \
 	X(48, GPU_ECC_DBE, \
-	  CONTEXT, 214, 0, 0, 0, 0, NONE, EV_DBE, \
+	  CONTEXT, 214, 0, 0, 0, 0, NONE, \
+	  nvmlEventTypeDoubleBitEccError, \
 	  "double-bit (uncorrectable) ECC error", \
 	  "pid=%p, name=%n, An uncorrectable double bit error (DBE) has " \
 	  "been detected on GPU in the framebuffer at physAddr 0x2ab4c000 " \
@@ -104,13 +105,15 @@
 	  "pid=%p, name=%n, 0c4e(2a94) 00000000 00000000", \
 	  "Xid catalog") \
 	X(63, INFOROM_DRAM_RETIREMENT_EVENT, \
-	  NONE, 0, 0, 0, 0, 0, NONE, EV_RETIRED, \
+	  NONE, 0, 0, 0, 0, 0, NONE, \
+	  nvmlEventTypeDramRetirementEvent, \
 	  "row remap (Ampere+) / page retirement recorded", \
 	  "pid=%p, name=%n, Row Remapper: New row (0x0000000002ab4c00) " \
 	  "marked for remapping, reset gpu to activate.", \
 	  "Xid catalog; OGKM 2026 ras events") \
 	X(64, INFOROM_DRAM_RETIREMENT_FAILURE, \
-	  NONE, 0, 0, 0, 0, 0, RESET, EV_RETIRE_FAILED, \
+	  NONE, 0, 0, 0, 0, 0, RESET, \
+	  nvmlEventTypeDramRetirementFailure, \
 	  "row remap / page retirement failed", \
 	  "pid=%p, name=%n, Row Remapper Error: (0x0000000002ab4c00) - " \
 	  "All reserved rows for bank are remapped", \
@@ -133,23 +136,27 @@
 	  "%l(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)", \
 	  "Xid catalog; OGKM kernel_nvlinkcorelibtrain.c; pytorch#58155") \
 	X(79, GPU_HAS_FALLEN_OFF_THE_BUS, \
-	  DEVICE, 999, 719, 0, 0, 999, REBOOT, EV_UNAVAILABLE, \
+	  DEVICE, 999, 719, 0, 0, 999, REBOOT, \
+	  nvmlEventTypeGpuUnavailableError, \
 	  "GPU has fallen off the bus", \
 	  "pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", \
 	  "Xid catalog; OGKM osinit.c osHandleGpuLost") \
 	X(92, EXCESSIVE_SBE_INTERRUPTS, \
-	  NONE, 0, 0, 0, 0, 0, NONE, EV_SBE_STORM, \
+	  NONE, 0, 0, 0, 0, 0, NONE, \
+	  nvmlEventTypeSingleBitEccErrorStorm, \
 	  "high single-bit ECC error rate", \
 	  "pid=%p, name=%n, Disabling ECC single-bit error interrupts in " \
 	  "framebuffer at logical partition 3, due to high error rate", \
 	  "Xid catalog") \
 	X(94, CONTAINED_ERROR, \
-	  CONTEXT, 214, 226, 0, 0, 0, NONE, EV_POISON, \
+	  CONTEXT, 214, 226, 0, 0, 0, NONE, \
+	  nvmlEventTypeNonFatalPoisonError, \
 	  "contained memory error", \
 	  "pid=%p, name=%n, Contained: SM (0x1). RST: No, D-RST: No", \
 	  "Xid catalog; OGKM kern_gpu_error_cont_ga100.c") \
 	X(95, UNCONTAINED_ERROR, \
-	  DEVICE, 214, 999, 0, 0, 46, RESET, EV_FATAL_POISON, \
+	  DEVICE, 214, 999, 0, 0, 46, RESET, \
+	  nvmlEventTypeFatalPoisonError, \
 	  "uncontained memory error", \
 	  "pid=%p, name=%n, Uncontained: LTC TAG (0x1,0x0). RST: Yes, " \
 	  "D-RST: No", \
@@ -259,7 +266,8 @@
 	  "0x00010000 0x00000000 0x00000000 0x00000000 0x00000000)", \
 	  "Xid catalog; gpud kmsg.go/tests; OGKM#1355") \
 	X(154, GPU_RECOVERY_ACTION_CHANGED, \
-	  NONE, 0, 0, 0, 0, 0, NONE, EV_RECOVERY, \
+	  NONE, 0, 0, 0, 0, 0, NONE, \
+	  nvmlEventTypeGpuRecoveryAction, \
 	  "GPU recovery action changed", \
 	  "GPU recovery action changed from 0x%o (%O) to 0x%r (%R)", \
 	  "Xid catalog; OGKM gpu.c, ctrl2080gpu.h") \

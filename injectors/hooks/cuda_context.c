@@ -34,8 +34,12 @@ static _Atomic(CUcontext) primary[DRILL_DEVICES];
 /* As the driver's header says of them: "the process must be terminated". */
 static bool ends_process(int error)
 {
-	return error == 700 || error == 702 || (error >= 714 && error <= 719) ||
-	       error == 721 || error == 911;
+	return error == CUDA_ERROR_ILLEGAL_ADDRESS ||
+	       error == CUDA_ERROR_LAUNCH_TIMEOUT ||
+	       (error >= CUDA_ERROR_HARDWARE_STACK_ERROR &&
+		error <= CUDA_ERROR_LAUNCH_FAILED) ||
+	       error == CUDA_ERROR_TENSOR_MEMORY_LEAK ||
+	       error == CUDA_ERROR_EXTERNAL_DEVICE;
 }
 
 static struct context *find(CUcontext ctx)

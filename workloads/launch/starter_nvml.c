@@ -7,61 +7,26 @@
  */
 #include "starter_nvml.h"
 
+#include "faultdrill/nvml_api.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #define DEVICES 64
-#define LINKS 18
+#define RECOVERY_CHANGED 154 /* the Xid that says so */
 
-/* As much of NVML's interface as is asked here; its numbers are fixed. */
-typedef void *device_ref;
-typedef void *events_ref;
-
-enum {
-	OK = 0,
-	TIMED_OUT = 10,
-	GPU_IS_LOST = 15,
-	RESET_REQUIRED = 16,
-	CLOCK_SM = 1,
-	UNCORRECTED = 1,
-	VOLATILE = 0,
-	FIELD_RECOVERY = 230,
-	EVENT_XID = 8,
-	RECOVERY_CHANGED = 154,
-	/* Reasons that hold clocks down though there is work: hardware, heat
-	 * and power brake; a power cap is normal. */
-	HELD_DOWN = 0x8 | 0x20 | 0x40 | 0x80,
-	IDLE = 0x1,
-};
-
-struct pci {
-	char legacy[16];
-	unsigned int domain, bus, device, id, subsystem;
-	char text[32];
-};
-
-struct field {
-	unsigned int id, scope;
-	long long t_us, latency_us;
-	unsigned int type;
-	int rc;
-	union {
-		double d;
-		unsigned int u;
-		unsigned long long ull;
-	} v;
-};
-
-struct event {
-	device_ref device;
-	unsigned long long type, data;
-	unsigned int gpu_instance, compute_instance;
-};
+/* Reasons that hold clocks down though there is work: hardware, heat and power
+ * brake; a power cap is normal. */
+#define HELD_DOWN                                                              \
+	(nvmlClocksThrottleReasonHwSlowdown |                                  \
+	 nvmlClocksEventReasonSwThermalSlowdown |                              \
+	 nvmlClocksThrottleReasonHwThermalSlowdown |                           \
+	 nvmlClocksThrottleReasonHwPowerBrakeSlowdown)
 
 struct device {
-	device_ref ref;
+	nvmlDevice_t ref;
 	unsigned int domain, bus, dev;
 	bool here; /* in the present look */
 	bool told[LAUNCH_SIGNS];
@@ -70,24 +35,22 @@ struct device {
 };
 
 static struct {
-	int (*init)(void);
-	int (*count)(unsigned int *n);
-	int (*handle)(unsigned int i, device_ref *d);
-	int (*pci)(device_ref d, struct pci *p);
-	int (*ecc)(device_ref d, int kind, int counter, unsigned long long *n);
-	int (*rows)(device_ref d, unsigned int *corrected,
-		    unsigned int *uncorrected, unsigned int *pending,
-		    unsigned int *failed);
-	int (*pages)(device_ref d, int *pending);
-	int (*link)(device_ref d, unsigned int link, int *active);
-	int (*reasons)(device_ref d, unsigned long long *bits);
-	int (*clock)(device_ref d, int type, unsigned int *mhz);
-	int (*max_clock)(device_ref d, int type, unsigned int *mhz);
-	int (*fields)(device_ref d, int n, struct field *f);
-	int (*set)(events_ref *set);
-	int (*add)(device_ref d, unsigned long long types, events_ref set);
-	int (*wait)(events_ref set, struct event *e, unsigned int ms);
-	events_ref events;
+	__typeof__(&nvmlInit_v2) init;
+	__typeof__(&nvmlDeviceGetCount_v2) count;
+	__typeof__(&nvmlDeviceGetHandleByIndex_v2) handle;
+	__typeof__(&nvmlDeviceGetPciInfo_v3) pci;
+	__typeof__(&nvmlDeviceGetTotalEccErrors) ecc;
+	__typeof__(&nvmlDeviceGetRemappedRows) rows;
+	__typeof__(&nvmlDeviceGetRetiredPagesPendingStatus) pages;
+	__typeof__(&nvmlDeviceGetNvLinkState) link;
+	__typeof__(&nvmlDeviceGetCurrentClocksEventReasons) reasons;
+	__typeof__(&nvmlDeviceGetClockInfo) clock;
+	__typeof__(&nvmlDeviceGetMaxClockInfo) max_clock;
+	__typeof__(&nvmlDeviceGetFieldValues) fields;
+	__typeof__(&nvmlEventSetCreate) set;
+	__typeof__(&nvmlDeviceRegisterEvents) add;
+	__typeof__(&nvmlEventSetWait_v2) wait;
+	nvmlEventSet_t events;
 	struct device device[DEVICES];
 	int n;
 	const struct starter_nvml_ear *ear;
@@ -159,17 +122,16 @@ int starter_nvml_at(unsigned int domain, unsigned int bus, unsigned int dev)
 static uint64_t active_links(const struct device *d)
 {
 	uint64_t mask = 0;
-	unsigned int i;
-	int active;
+	unsigned int i, active;
 
-	for (i = 0; nvml.link && i < LINKS; i++)
-		if (nvml.link(d->ref, i, &active) == OK && active)
+	for (i = 0; nvml.link && i < NVML_NVLINK_MAX_LINKS; i++)
+		if (nvml.link(d->ref, i, &active) == NVML_SUCCESS && active)
 			mask |= UINT64_C(1) << i;
 	return mask;
 }
 
 /* Errors before our time are not news. */
-static void meet(const struct pci *p, device_ref ref)
+static void meet(const nvmlPciInfo_t *p, nvmlDevice_t ref)
 {
 	struct device *d = &nvml.device[nvml.n++];
 
@@ -177,35 +139,36 @@ static void meet(const struct pci *p, device_ref ref)
 	d->domain = p->domain;
 	d->bus = p->bus;
 	d->dev = p->device;
-	if (!nvml.ecc || nvml.ecc(ref, UNCORRECTED, VOLATILE, &d->ecc) != OK)
+	if (!nvml.ecc || nvml.ecc(ref, NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+				   NVML_VOLATILE_ECC, &d->ecc))
 		d->ecc = 0;
 	d->links = active_links(d);
 	if (nvml.events)
-		nvml.add(ref, EVENT_XID, nvml.events);
+		nvml.add(ref, nvmlEventTypeXidCriticalError, nvml.events);
 }
 
 int starter_nvml_open(const char *first, char *why, size_t size)
 {
 	void *lib = load(first);
 	unsigned int i, n = 0;
-	device_ref ref;
-	struct pci p;
+	nvmlDevice_t ref;
+	nvmlPciInfo_t p;
 
 	if (!lib || !resolve(lib)) {
 		snprintf(why, size, "%s", lib ? "it lacks functions"
 					      : dlerror());
 		return -1;
 	}
-	if (nvml.init() != OK || nvml.count(&n) != OK) {
+	if (nvml.init() != NVML_SUCCESS || nvml.count(&n) != NVML_SUCCESS) {
 		snprintf(why, size, "it cannot be initialised");
 		return -1;
 	}
 	if (!nvml.set || !nvml.add || !nvml.wait ||
-	    nvml.set(&nvml.events) != OK)
+	    nvml.set(&nvml.events) != NVML_SUCCESS)
 		nvml.events = NULL;
 	for (i = 0; i < n && nvml.n < DEVICES; i++) {
 		memset(&p, 0, sizeof(p));
-		if (nvml.handle(i, &ref) == OK && nvml.pci(ref, &p) == OK)
+		if (!nvml.handle(i, &ref) && !nvml.pci(ref, &p))
 			meet(&p, ref);
 	}
 	return nvml.n;
@@ -225,11 +188,11 @@ static void judge(int i, enum launch_sign sign, bool is, uint64_t value)
 /* A call's answer is a sign by itself. True: the call's result holds. */
 static bool answered(int i, int rc)
 {
-	if (rc == GPU_IS_LOST)
+	if (rc == NVML_ERROR_GPU_IS_LOST)
 		judge(i, LAUNCH_SIGN_LOST, true, 0);
-	if (rc == RESET_REQUIRED)
+	if (rc == NVML_ERROR_RESET_REQUIRED)
 		judge(i, LAUNCH_SIGN_RESET_REQUIRED, true, 0);
-	return rc == OK;
+	return rc == NVML_SUCCESS;
 }
 
 static void look_at_ecc(int i)
@@ -238,7 +201,9 @@ static void look_at_ecc(int i)
 	unsigned long long n;
 
 	if (!nvml.ecc ||
-	    !answered(i, nvml.ecc(d->ref, UNCORRECTED, VOLATILE, &n)))
+	    !answered(i, nvml.ecc(d->ref,
+				  NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+				  NVML_VOLATILE_ECC, &n)))
 		return;
 	if (n > d->ecc)
 		nvml.ear->sign(i, LAUNCH_SIGN_ECC, n);
@@ -248,8 +213,7 @@ static void look_at_ecc(int i)
 static void look_at_rows(int i)
 {
 	struct device *d = &nvml.device[i];
-	unsigned int c, u, pending = 0, failed = 0;
-	int waiting = 0;
+	unsigned int c, u, pending = 0, failed = 0, waiting = 0;
 
 	if (nvml.rows &&
 	    answered(i, nvml.rows(d->ref, &c, &u, &pending, &failed))) {
@@ -262,12 +226,15 @@ static void look_at_rows(int i)
 
 static void look_at_recovery(int i)
 {
-	struct field f = {.id = FIELD_RECOVERY};
+	nvmlFieldValue_t f = {
+		.fieldId = NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
+	};
 
 	if (!nvml.fields ||
-	    !answered(i, nvml.fields(nvml.device[i].ref, 1, &f)) || f.rc != OK)
+	    !answered(i, nvml.fields(nvml.device[i].ref, 1, &f)) ||
+	    f.nvmlReturn)
 		return;
-	judge(i, LAUNCH_SIGN_RECOVERY, f.v.u != 0, f.v.u);
+	judge(i, LAUNCH_SIGN_RECOVERY, f.value.uiVal != 0, f.value.uiVal);
 }
 
 static void look_at_links(int i)
@@ -281,15 +248,16 @@ static void look_at_links(int i)
 /* Far below what it can do though it has work counts as well. */
 static void look_at_clocks(int i)
 {
-	device_ref ref = nvml.device[i].ref;
+	nvmlDevice_t ref = nvml.device[i].ref;
 	unsigned int now = 0, most = 0;
 	unsigned long long bits;
 
 	if (!nvml.reasons || !answered(i, nvml.reasons(ref, &bits)))
 		return;
-	if (!nvml.clock || !nvml.max_clock || bits & IDLE ||
-	    nvml.clock(ref, CLOCK_SM, &now) != OK ||
-	    nvml.max_clock(ref, CLOCK_SM, &most) != OK)
+	if (!nvml.clock || !nvml.max_clock ||
+	    bits & nvmlClocksEventReasonGpuIdle ||
+	    nvml.clock(ref, NVML_CLOCK_SM, &now) ||
+	    nvml.max_clock(ref, NVML_CLOCK_SM, &most))
 		now = most;
 	judge(i, LAUNCH_SIGN_SLOW, bits & HELD_DOWN || now * 10 < most * 7,
 	      bits);
@@ -301,11 +269,12 @@ static void look_at(int i)
 {
 	struct device *d = &nvml.device[i];
 	unsigned long long n = 0;
-	int rc = nvml.reasons ? nvml.reasons(d->ref, &n) : OK;
+	int rc = nvml.reasons ? nvml.reasons(d->ref, &n) : NVML_SUCCESS;
 
-	judge(i, LAUNCH_SIGN_LOST, rc == GPU_IS_LOST, 0);
-	judge(i, LAUNCH_SIGN_RESET_REQUIRED, rc == RESET_REQUIRED, 0);
-	if (rc == GPU_IS_LOST)
+	judge(i, LAUNCH_SIGN_LOST, rc == NVML_ERROR_GPU_IS_LOST, 0);
+	judge(i, LAUNCH_SIGN_RESET_REQUIRED, rc == NVML_ERROR_RESET_REQUIRED,
+	      0);
+	if (rc == NVML_ERROR_GPU_IS_LOST)
 		return;
 	look_at_recovery(i);
 	look_at_ecc(i);
@@ -319,29 +288,29 @@ static void look_at(int i)
 static bool enumerate(void)
 {
 	unsigned int n = 0, k;
-	struct pci p;
+	nvmlPciInfo_t p;
 	int i;
 
 	for (i = 0; i < nvml.n; i++)
 		nvml.device[i].here = false;
-	if (nvml.count(&n) != OK)
+	if (nvml.count(&n) != NVML_SUCCESS)
 		return false;
 	for (k = 0; k < n; k++) {
-		device_ref ref = NULL;
+		nvmlDevice_t ref = NULL;
 		int rc = nvml.handle(k, &ref);
 
 		memset(&p, 0, sizeof(p));
-		if (rc == OK)
+		if (!rc)
 			rc = nvml.pci(ref, &p);
-		i = rc == OK ? starter_nvml_at(p.domain, p.bus, p.device) : -1;
-		if (rc != OK && (int)n == nvml.n)
+		i = rc ? -1 : starter_nvml_at(p.domain, p.bus, p.device);
+		if (rc && (int)n == nvml.n)
 			i = (int)k;
 		if (i < 0)
 			continue;
 		nvml.device[i].here = true;
 		if (ref)
 			nvml.device[i].ref = ref;
-		judge(i, LAUNCH_SIGN_LOST, rc == GPU_IS_LOST, 0);
+		judge(i, LAUNCH_SIGN_LOST, rc == NVML_ERROR_GPU_IS_LOST, 0);
 	}
 	return true;
 }
@@ -362,7 +331,8 @@ void starter_nvml_look(const struct starter_nvml_ear *ear)
 
 int starter_nvml_wait(const struct starter_nvml_ear *ear, int ms)
 {
-	struct event e;
+	nvmlEventData_t e;
+	bool is_xid;
 	int rc, i;
 
 	if (!nvml.events)
@@ -370,13 +340,14 @@ int starter_nvml_wait(const struct starter_nvml_ear *ear, int ms)
 	memset(&e, 0, sizeof(e));
 	rc = nvml.wait(nvml.events, &e, (unsigned int)ms);
 	nvml.ear = ear;
-	for (i = 0; rc == OK && e.type == EVENT_XID && i < nvml.n; i++) {
-		if (nvml.device[i].ref != e.device || e.data > 1023)
+	is_xid = !rc && e.eventType == nvmlEventTypeXidCriticalError;
+	for (i = 0; is_xid && i < nvml.n; i++) {
+		if (nvml.device[i].ref != e.device || e.eventData > 1023)
 			continue;
-		if (e.data == RECOVERY_CHANGED) /* to what, it does not say */
+		if (e.eventData == RECOVERY_CHANGED) /* it says not to what */
 			look_at_recovery(i);
-		else if (e.data > 0)
-			ear->xid(i, (int)e.data);
+		else if (e.eventData > 0)
+			ear->xid(i, (int)e.eventData);
 	}
-	return rc == OK || rc == TIMED_OUT;
+	return rc == NVML_SUCCESS || rc == NVML_ERROR_TIMEOUT;
 }
