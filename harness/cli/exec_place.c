@@ -5,7 +5,6 @@
 
 #include "injectors/hooks/devices.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,24 +46,11 @@ static void prepend(const char *name, const char *dir, const char *file)
 	free(value);
 }
 
-int drill_exec_driver_devices(void)
-{
-	DIR *d = opendir("/proc/driver/nvidia/gpus");
-	struct dirent *e;
-	int n = 0;
-
-	while (d && (e = readdir(d)))
-		n += e->d_name[0] != '.';
-	if (d)
-		closedir(d);
-	return n;
-}
-
 static bool has_driver(void)
 {
 	return getenv("FAULTDRILL_CUDA_NEXT") ||
 	       access("/dev/nvidiactl", F_OK) == 0 ||
-	       access("/dev/dxg", F_OK) == 0 || drill_exec_driver_devices();
+	       access("/dev/dxg", F_OK) == 0 || drill_devices_of_driver();
 }
 
 /* Both are in front by name and by preload: one that asks for libcuda.so, or

@@ -11,9 +11,6 @@
  * begins when the fault is armed. */
 #define DRILL_EXEC_WANT "FAULTDRILL_EXEC_WANT"
 
-/* How many devices the kernel's driver shows; 0: there is none. */
-int drill_exec_driver_devices(void);
-
 /* Sets the environment of the command, in this process. @dir holds the pages,
  * @bin our programs and hooks. */
 void drill_exec_surround(const char *dir, const char *bin);

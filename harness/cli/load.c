@@ -5,6 +5,7 @@
 
 #include "harness/core/unit.h"
 #include "harness/engine/stream.h"
+#include "injectors/hooks/devices.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,6 +66,19 @@ static int read_allow(struct drill_cli *cli, enum drill_risk *ret,
 		 : 0;
 }
 
+/* A job of one's own on this machine alone has its driver's devices, if it has
+ * some and the lab names no number of software devices. */
+static void take_driver(struct drill_loaded *l)
+{
+	int n = drill_devices_of_driver();
+
+	l->lab.driver = n > 0 && l->lab.hosts == 1 && !l->lab.spares &&
+			!l->lab.devices_named &&
+			json_object_get(l->spec.workload, "command");
+	if (l->lab.driver)
+		l->lab.devices = n;
+}
+
 /* --lab FILE beats the scenario's lab; `auto` keeps its numbers and lets the
  * machine decide. */
 static int choose_lab(struct drill_cli *cli, struct drill_loaded *l,
@@ -96,6 +110,7 @@ static int choose_lab(struct drill_cli *cli, struct drill_loaded *l,
 	json_decref(lab);
 	if (rc < 0)
 		return rc;
+	take_driver(l);
 	if (want && strcmp(want, "auto") == 0)
 		snprintf(l->lab.provider, sizeof(l->lab.provider), "auto");
 	l->ops = drill_lab_find(&l->lab, l->why, sizeof(l->why), err);

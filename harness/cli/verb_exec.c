@@ -17,7 +17,7 @@
 #include "harness/engine/stream.h"
 #include "harness/lab/lab_record.h"
 #include "harness/lab/spec.h"
-#include "injectors/hooks/device_page.h"
+#include "injectors/hooks/devices.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -160,7 +160,7 @@ static void place_devices(struct drill_cli *cli, struct drill_lab_spec *lab)
 	const char *n = drill_opt(cli, "devices");
 	char count[16];
 
-	lab->devices = n ? atoi(n) : drill_exec_driver_devices();
+	lab->devices = n ? atoi(n) : drill_devices_of_driver();
 	lab->driver = !n && lab->devices > 0;
 	if (!lab->devices)
 		lab->devices = 1;

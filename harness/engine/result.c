@@ -3,6 +3,7 @@
  */
 #include "drill_impl.h"
 
+#include "harness/core/jsonx.h"
 #include "harness/core/proto.h"
 
 #include <errno.h>
@@ -199,6 +200,23 @@ json_t *drill_result_head(struct drill *d)
 	return run;
 }
 
+/* What the proxies passed calls on to, if any did. */
+static void put_device(struct drill *d, json_t *scope)
+{
+	const char *next;
+	json_t *e;
+	size_t i;
+
+	json_array_foreach(d->ret->events, i, e) {
+		next = drill_json_text(e, "next");
+		if (strcmp(drill_json_text(e, "kind"), "evidence") == 0 &&
+		    strcmp(drill_json_text(e, "of"), "cuda") == 0 && next[0])
+			json_object_set_new(scope, "device", json_string(
+				strstr(next, "/softcuda/") ? "software" :
+							     "real"));
+	}
+}
+
 /* Arguments as asked, beside each incident; snapshots beside each trial. */
 static void put_more(struct drill *d, json_t *run)
 {
@@ -209,6 +227,7 @@ static void put_more(struct drill *d, json_t *run)
 	found = json_object_get(json_object_get(run, "scope"), "transport");
 	json_object_foreach(d->transports, name, t)
 		json_array_append_new(found, json_string(name));
+	put_device(d, json_object_get(run, "scope"));
 
 	json_array_foreach(json_object_get(run, "trials"), i, t) {
 		json_t *snap = json_array_get(d->snapshots, i);

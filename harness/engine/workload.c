@@ -357,6 +357,7 @@ static void launcher_words(struct words *w, const struct job_args *a,
 			   const char *bin, bool cuda)
 {
 	char store[600], hook[600], proxy[600];
+	bool driver = lab->spec.driver;
 
 	word(w, "%s/launch", bin);
 	word(w, "--ranks"), word(w, "%d", (int)a->ranks);
@@ -386,10 +387,11 @@ static void launcher_words(struct words *w, const struct job_args *a,
 		word(w, "--data-if"), word(w, "%s", lab->data_if);
 	snprintf(hook, sizeof(hook), "%.500s/libfaultdrill-mpi.so", bin);
 	snprintf(proxy, sizeof(proxy), "%.500s/hooks/cuda/libcuda.so.1", bin);
-	/* The proxy takes the next library of this path. */
+	/* The proxy takes the next library of this path, else the system's. */
 	word(w, "--library-path");
-	word(w, "%s%s%s/softcuda", cuda ? bin : "", cuda ? "/hooks/cuda:" : "",
-	     bin);
+	word(w, "%s%s%s%s%s", cuda ? bin : "", cuda ? "/hooks/cuda" : "",
+	     cuda && !driver ? ":" : "", driver ? "" : bin,
+	     driver ? "" : "/softcuda");
 	if (access(hook, R_OK) < 0)
 		hook[0] = '\0';
 	if (hook[0] || cuda)

@@ -22,6 +22,7 @@ struct drill_lab_spec {
 	int hosts;	   /* those the job starts on */
 	int spares;	   /* further ones, named after them */
 	int devices;	   /* software or real devices a host */
+	bool devices_named; /* their number is not the default */
 	bool driver;	   /* they are those that the host's driver shows */
 	int64_t watchdog_ns; /* 0: the workload's default */
 	json_t *domains;   /* {"rack": {"a": ["h0","h1"]}}; may be NULL; ours */

@@ -101,6 +101,7 @@ static int set_spares(struct drill_lab_spec *s, const char *key, json_t *value,
 static int set_devices(struct drill_lab_spec *s, const char *key, json_t *value,
 		       struct drill_err *err)
 {
+	s->devices_named = true;
 	return set_count(key, value, 0, MAX_DEVICES, &s->devices, err);
 }
 

@@ -144,6 +144,19 @@ static bool read_device(const char *id, struct drill_device *d)
 	return true;
 }
 
+int drill_devices_of_driver(void)
+{
+	DIR *dir = opendir(DRIVER);
+	struct dirent *e;
+	int n = 0;
+
+	while (dir && (e = readdir(dir)))
+		n += e->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 /* NVML, and CUDA with CUDA_DEVICE_ORDER=PCI_BUS_ID, count as the bus does. Their
  * links cannot be seen from here. */
 static int make_real(struct drill_device_page *p)

@@ -18,6 +18,9 @@ struct drill_devices {
 	struct drill_device_page *page; /* mapped; drill_devices_close */
 };
 
+/* How many devices the kernel's driver shows; 0: there is none. */
+int drill_devices_of_driver(void);
+
 /* Makes @path (must not exist) with the devices of @host: @software > 0: that
  * many software devices, named as the software libcuda names them; 0: those
  * that the driver shows below /proc/driver/nvidia (-ENODEV: none). */
