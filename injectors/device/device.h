@@ -50,6 +50,10 @@ struct drill_device_aim {
 int drill_device_probe(const struct drill_act *act, bool felt,
 		       struct drill_err *err);
 
+/* 0: the target's process is there, or the target is a device, which needs none.
+ * Negative: it is not, or another has its number. */
+int drill_device_process(const struct drill_act *act, struct drill_err *err);
+
 /* The apply of all of them: aims (-ENXIO: no such device), lets @fill write
  * what the fault is and narrow or widen the aim, adds what the trigger says,
  * records, commits and arms, with the bracket of the act in @act. @now: nothing
@@ -61,6 +65,19 @@ int drill_device_order(struct drill_act *act, bool now,
 				   struct drill_device_fault *f,
 				   struct drill_err *err),
 		       struct drill_err *err);
+
+/* The revert of all of them. */
+int drill_device_revert(const struct drill_record *record,
+			struct drill_err *err);
+
+/* The fault that a record speaks of: the page in *@d, yours to close in every
+ * case. -ENODATA: nothing was ever recorded. -ENOENT: the page is gone. */
+int drill_device_recorded(const struct drill_record *record,
+			  struct drill_devices *d,
+			  struct drill_device_armed *ret,
+			  struct drill_err *err);
+
+/* ---- device_seen.c ---- */
 
 /* A fault as verify finds it. */
 struct drill_device_found {
@@ -94,9 +111,5 @@ bool drill_device_told(struct drill_act *act,
 
 /* The verify of those that need nothing else. */
 int drill_device_verify(struct drill_act *act, struct drill_err *err);
-
-/* The revert of all of them. */
-int drill_device_revert(const struct drill_record *record,
-			struct drill_err *err);
 
 #endif
