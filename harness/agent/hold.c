@@ -62,6 +62,7 @@ static int order_call(struct agent *a, struct target *t, int attempt,
 		snprintf(o->kernel, sizeof(o->kernel), "%s", at->kernel);
 	if (strcmp(at->call, "cuLaunchKernel")) /* it has many entries */
 		o->call = 1 + (uint32_t)call;
+	o->family = drill_cuda_call_any(at->call);
 	rc = drill_devices_pick(&a->devices, &t->hold.call, err);
 	return rc ? rc : drill_devices_arm_at(&a->devices, o, &t->hold.call,
 					      err);

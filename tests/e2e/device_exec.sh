@@ -91,6 +91,8 @@ is "killed at its first call of all: nothing was called" "$rc $(grep -c . "$WORK
 ex --fault 'host.stop { at = at.call("cuMemAlloc"), duration = "200ms" }' -- $P/cuda_linked
 is "stopped at an allocation: it goes on afterwards" "$rc $(tail -1 "$WORK/text")" "0 end after 5 steps"
 said "stopped at an allocation: the evidence names the call" 'call cuMemAlloc_v2, nth 1' err
+ex --fault 'host.kill { at = at.call("cuStreamSynchronize", 2) }' -- $P/cuda_per_thread
+is "a call of a program with streams of each thread is one of that name" "$rc $(grep -c StreamSync "$WORK/text")" "137 1"
 ex --fault 'host.kill { at = at.launch("count", 30) }' -- $P/cuda_linked
 is "a launch that never comes: inconclusive, and nothing is held" "$rc $(tail -1 "$WORK/text")" "6 end after 5 steps"
 # What is met in a process: each kind at a launch or a call, by any entry of it.
