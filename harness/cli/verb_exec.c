@@ -137,23 +137,6 @@ static void want(struct drill_cli *cli, json_t *fault)
 	setenv(DRILL_EXEC_WANT, words, 1);
 }
 
-/* The folder of this run's events was only for us; its files are known. */
-static void remove_runs(const char *out, const char *dir)
-{
-	static const char *const files[] = { "run.json", "events.jsonl" };
-	char path[700];
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
-		unlink(path);
-	}
-	snprintf(path, sizeof(path), "%s/latest", out);
-	unlink(path);
-	rmdir(dir);
-	rmdir(out);
-}
-
 /* The devices of this machine's driver, or software ones. */
 static void place_devices(struct drill_cli *cli, struct drill_lab_spec *lab)
 {
@@ -193,7 +176,6 @@ static void tell_held(void *ctx, const struct drill_progress *p)
 static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 {
 	char state[256], bin[512], self[512] = "";
-	char out[] = "/tmp/faultdrill-exec-XXXXXX";
 	struct drill_err err = { 0 };
 	struct drill_result r;
 	struct drill_lab_spec lab;
@@ -203,7 +185,7 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 	enum drill_outcome o;
 	struct drill_options opt = {
 		.progress = tell_held, .ctx = &held,
-		.ops = &drill_lab_local, .lab = &lab, .out = out, .bin = bin,
+		.ops = &drill_lab_local, .lab = &lab, .bin = bin,
 		.allow = DRILL_RISK_DISRUPTIVE, .direct = self,
 		.state = drill_state_dir(drill_opt(cli, "state"), state,
 					 sizeof(state)),
@@ -213,9 +195,8 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 	lab.hosts = 1;
 	place_devices(cli, &lab);
 	drill_bin_dir(bin, sizeof(bin));
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 ||
-	    !mkdtemp(out)) {
-		drill_err_errno(&err, errno, "exec", "cannot make %s", out);
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0) {
+		drill_err_errno(&err, errno, "exec", "cannot find ourselves");
 		return drill_cli_fail(&err);
 	}
 	if (drill_spec_read(doc, &spec, culprit, &err) < 0) {
@@ -225,7 +206,6 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 		if (drill_run(&spec, &opt, &r, &err) < 0 && !r.run)
 			drill_cli_fail(&err);
 		o = conclude(cli, &r);
-		remove_runs(out, r.dir);
 		drill_result_done(&r);
 	}
 	drill_spec_done(&spec);

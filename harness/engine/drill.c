@@ -5,6 +5,7 @@
 
 #include "harness/agent/heal.h"
 #include "harness/agent/lock.h"
+#include "harness/core/jsonx.h"
 #include "harness/lab/lab_sweep.h"
 
 #include <errno.h>
@@ -100,7 +101,7 @@ static void on_signal(void *ctx, int signum)
 	drill_say(d, "revert", d->signals == 1
 			  ? "stopping: reverting and reporting (once more to "
 			    "leave at once)"
-			  : "leaving: faultdrill heal finishes the job");
+			  : "leaving: what is left is reverted on the way");
 	d->lab.ops->stop(&d->lab);
 }
 
@@ -287,6 +288,49 @@ static int on_lab(struct drill *d, struct drill_err *err)
 	return rc;
 }
 
+static bool is_left(const struct drill *d, json_t *record)
+{
+	static const char *const ended[] = { "reverted", "kept" };
+	const char *state = drill_json_text(record, "state");
+	size_t i;
+
+	if (strcmp(drill_json_text(record, "run"), d->id))
+		return false; /* another's */
+	for (i = 0; i < sizeof(ended) / sizeof(ended[0]); i++)
+		if (strcmp(state, ended[i]) == 0)
+			return false;
+	return true;
+}
+
+/* Not everybody was heard to the end: the journals know what is left, and heal
+ * finishes it. With the lab down nobody holds them any more. */
+static void prove(struct drill *d)
+{
+	struct drill_err err = { 0 };
+	json_t *records = NULL, *r;
+	size_t i;
+	int rc;
+
+	if (!d->unproven || !d->o->state)
+		return;
+	rc = drill_heal(d->o->state, false, &records, &err);
+	if (rc < 0 && rc != -EUCLEAN)
+		json_array_append_new(d->dirty,
+				      json_pack("{s:s s:s}", "what", err.msg,
+						"command", "faultdrill heal"));
+	json_array_foreach(records, i, r)
+		if (is_left(d, r))
+			json_array_append_new(
+				d->dirty,
+				json_pack("{s:o s:O s:s}", "what",
+					  json_sprintf("%s: %s",
+						drill_json_text(r, "id"),
+						drill_json_text(r, "reason")),
+					  "host", json_object_get(r, "host"),
+					  "command", "faultdrill heal"));
+	json_decref(records);
+}
+
 static void take_down(struct drill *d)
 {
 	struct drill_err err = { 0 };
@@ -300,6 +344,7 @@ static void take_down(struct drill *d)
 		json_array_append_new(d->dirty,
 				      json_pack("{s:s s:s}", "what", err.msg,
 						"command", "faultdrill heal"));
+	prove(d);
 	drill_hosts_free(d);
 }
 
@@ -449,7 +494,7 @@ int drill_run(const struct drill_spec *spec, const struct drill_options *o,
 	}
 	if (rc == 0)
 		rc = run_all(&d, err);
-	if (rc < 0 && rc != -EINTR && d.log_open && !d.failed) {
+	if (rc < 0 && rc != -EINTR && d.head && !d.failed) {
 		d.failed = true;
 		d.failure = *err;
 	}

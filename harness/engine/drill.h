@@ -33,7 +33,8 @@ struct drill_options {
 	const char *operator_, *reason;
 	json_t *subject;   /* {"version": "2.4"}; may be NULL */
 	const char *direct; /* exec: our own program, which becomes the job's
-			       command; no launcher; the output is ours */
+			       command; no launcher; the output is ours; no
+			       folder, all is in the result */
 	const char *lab_why; /* which lab and what is then missing */
 	void (*progress)(void *ctx, const struct drill_progress *p);
 	void *ctx;
@@ -46,7 +47,7 @@ struct drill_result {
 	int signum;	/* the user's signal that ended it; 0: none */
 	json_t *run;	/* run.json; ours: drill_result_done */
 	json_t *events; /* array */
-	char dir[512];	/* the run's folder */
+	char dir[512];	/* the run's folder; "": none */
 };
 
 /* Always fills @ret. A negative return is an error of ours, also told in it. */

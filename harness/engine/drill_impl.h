@@ -138,6 +138,8 @@ struct drill {
 	drill_ready_fn *ready;
 	bool timed_out;
 	int signals, signum;
+	bool unproven; /* somebody left before all was seen reverted: at the
+			  end the journals tell */
 	bool failed; /* an error of ours that ends the drill */
 	struct drill_err failure;
 	int renew_timer, marks_timer;
@@ -176,6 +178,8 @@ void drill_hosts_down(struct drill *d);
 void drill_on_agent(void *ctx, int host, json_t *msg);
 void drill_on_agent_gone(void *ctx, int host, const char *reason);
 void drill_hosts_free(struct drill *d);
+/* Whether an agent on a host of this fault's targets still speaks. */
+bool drill_hosts_hear(const struct drill *d, int fault);
 
 /* intake.c: takes over @event, which has kind and, if not ours, h_ns. */
 void drill_intake(struct drill *d, int host, json_t *event);

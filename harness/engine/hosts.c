@@ -195,12 +195,29 @@ void drill_on_agent_gone(void *ctx, int host, const char *reason)
 		return;
 	h->gone = true;
 	snprintf(h->gone_why, sizeof(h->gone_why), "%s", reason);
-	if (d->lab_up && d->log_open && !d->ret->run) {
+	if (d->lab_up && d->head && !d->ret->run) {
+		d->unproven = true; /* what its keeper did is in the journal */
 		drill_err_set(&err, -EPIPE, "agent", "host %s: %s",
 			      d->lab.hosts[host].name, reason);
 		drill_give_up(d, &err);
 	}
 	drill_poke(d);
+}
+
+bool drill_hosts_hear(const struct drill *d, int fault)
+{
+	json_t *target = json_object_get(d->plan.faults[fault].fault, "target");
+	json_t *v;
+	size_t k;
+	int i;
+
+	json_array_foreach(json_object_get(target, "hosts"), k, v)
+		for (i = 0; i < d->lab.n_hosts; i++)
+			if (!strcmp(d->lab.hosts[i].name,
+				    json_string_value(v) ?: "") &&
+			    !d->hosts[i].gone)
+				return true;
+	return false;
 }
 
 /* ---- asking all of them ---- */

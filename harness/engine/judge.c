@@ -232,19 +232,19 @@ static json_t *held_json(enum drill_verdict v)
 static void find(json_t *trial, enum drill_outcome o, const char *what)
 {
 	json_t *reasons = json_object_get(trial, "reasons"), *v;
-	enum drill_outcome was = DRILL_PASS;
+	enum drill_outcome was = DRILL_PASS, now;
 	size_t i;
 
 	json_array_foreach(reasons, i, v)
 		if (strcmp(json_string_value(v), what) == 0)
 			return; /* measuring repeats what it read */
 	drill_outcome_parse(drill_json_text(trial, "outcome"), &was);
+	now = was == DRILL_PASS ? o : drill_outcome_in_trial(was, o);
 	json_object_set_new(trial, "outcome",
-			    json_string(drill_outcome_name(
-				    was == DRILL_PASS
-					    ? o
-					    : drill_outcome_in_trial(was, o))));
-	json_array_append_new(reasons, json_string(what));
+			    json_string(drill_outcome_name(now)));
+	/* What made the outcome stands first. */
+	json_array_insert_new(reasons, now != was ? 0 : json_array_size(reasons),
+			      json_string(what));
 }
 
 static void find_verdict(json_t *trial, const struct drill_expect *e,

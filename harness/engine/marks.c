@@ -50,7 +50,7 @@ static void look(void *arg)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/marks", d->ret->dir);
-	f = fopen(path, "re");
+	f = d->ret->dir[0] ? fopen(path, "re") : NULL;
 	if (f) {
 		fseek(f, d->marks_read, SEEK_SET);
 		while (fgets(line, sizeof(line), f) && strchr(line, '\n')) {

@@ -48,20 +48,33 @@ static void point_latest(const char *out, const char *id)
 		unlink(aside);
 }
 
+static void begin_id(struct drill *d)
+{
+	const struct drill_clock *c = d->lab.ops->clock(&d->lab);
+	time_t now = (time_t)(c->wall_ns(c->ctx) / DRILL_S);
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(d->id, sizeof(d->id), "%Y%m%d-%H%M%S", &tm);
+}
+
 int drill_result_open(struct drill *d, struct drill_err *err)
 {
 	const char *out = d->o->out ? d->o->out : "runs";
-	time_t now = (time_t)(d->lab.ops->clock(&d->lab)->wall_ns(
-				      d->lab.ops->clock(&d->lab)->ctx) /
-			      DRILL_S);
-	struct tm tm;
-	char path[600];
+	char path[600], second[20];
 	int n, rc;
 
-	gmtime_r(&now, &tm);
+	begin_id(d);
+	snprintf(second, sizeof(second), "%.19s", d->id);
+	if (d->o->direct) {
+		/* Nothing is written, and no folder makes the name the only
+		 * one: the lab's mark does. */
+		snprintf(d->id, sizeof(d->id), "%s-%.12s", second, d->lab.mark);
+		return 0;
+	}
 	rc = make_dirs(out, err);
 	for (n = 1; rc == 0 && n < 1000; n++) {
-		strftime(d->id, sizeof(d->id), "%Y%m%d-%H%M%S", &tm);
+		snprintf(d->id, sizeof(d->id), "%s", second);
 		if (n > 1)
 			snprintf(d->id + strlen(d->id), 8, "-%d", n);
 		snprintf(d->ret->dir, sizeof(d->ret->dir), "%.400s/%s", out,
@@ -307,7 +320,8 @@ int drill_result_write(struct drill *d, struct drill_err *err)
 	}
 	if (d->plan.skip)
 		override(run, DRILL_SKIP, d->plan.skip);
-	if (d->failed)
+	/* Dirty stays dirty, whatever failed beside it. */
+	if (d->failed && outcome_of(run) != DRILL_DIRTY)
 		override(run, DRILL_ERROR, d->failure.msg);
 	if (json_array_size(d->dirty))
 		override(run, DRILL_DIRTY, "not everything could be reverted: "

@@ -25,19 +25,23 @@ int drill_fault_index(const struct drill *d, const char *name)
 void drill_trial_find(struct drill_trial *t, enum drill_outcome o,
 		      const char *fmt, ...)
 {
+	enum drill_outcome was;
 	char what[400];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	t->outcome = t->judged ? drill_outcome_in_trial(t->outcome, o) : o;
-	t->judged = true;
+	was = t->outcome;
+	t->outcome = t->judged ? drill_outcome_in_trial(was, o) : o;
+	/* What made the outcome stands first. */
 	if (json_array_size(t->reasons) < 50)
-		json_array_append_new(t->reasons,
+		json_array_insert_new(t->reasons, t->judged && t->outcome != was
+				      ? 0 : json_array_size(t->reasons),
 				      json_pack("{s:s s:s}", "outcome",
 						drill_outcome_name(o), "text",
 						what));
+	t->judged = true;
 }
 
 /* ---- events of the trial ---- */
@@ -265,17 +269,34 @@ static bool trial_over(struct drill *d)
 	return t->story_over && (!t->started || !t->running);
 }
 
+static bool is_in_force(const struct drill_fault_state *f)
+{
+	return f->effective > f->reverted && !f->irreversible && !f->dirty;
+}
+
+/* Of a fault whose agents are all gone no revert will be heard. */
 static bool all_reverted(struct drill *d)
 {
 	int i;
 
-	for (i = 0; i < d->plan.n; i++) {
-		struct drill_fault_state *f = &d->trial->faults[i];
-
-		if (f->effective > f->reverted && !f->irreversible && !f->dirty)
+	for (i = 0; i < d->plan.n; i++)
+		if (is_in_force(&d->trial->faults[i]) && drill_hosts_hear(d, i))
 			return false;
-	}
 	return true;
+}
+
+/* Something of ours was not seen to end. When we were told to leave, or could
+ * not be told, nobody knows yet: the end of the drill asks the journals. */
+static void find_unseen(struct drill_trial *t, const struct drill_err *err,
+			const char *what)
+{
+	bool known = err->code && err->code != -EINTR;
+
+	t->d->unproven |= !known;
+	drill_trial_find(t, known	    ? DRILL_DIRTY
+			    : t->d->failed ? DRILL_ERROR
+					   : DRILL_INCONCLUSIVE,
+			 "%s%s%s", what, err->code ? ": " : "", err->msg);
 }
 
 static bool job_gone(struct drill *d)
@@ -298,20 +319,21 @@ void drill_trial_revert(struct drill_trial *t, int i)
 static void revert_all(struct drill *d, struct drill_trial *t)
 {
 	struct drill_err err = { 0 };
+	char what[160];
 	int i;
 
 	for (i = 0; i < d->plan.n; i++)
 		if (t->faults[i].armed)
 			drill_trial_revert(t, i);
-	if (drill_await(d, all_reverted, REVERT_NS, "the revert", &err) < 0 &&
-	    !all_reverted(d))
-		for (i = 0; i < d->plan.n; i++)
-			if (t->faults[i].effective > t->faults[i].reverted &&
-			    !t->faults[i].irreversible)
-				drill_trial_find(t, DRILL_DIRTY,
-						 "'%s' was not reverted: %s",
-						 d->spec->faults[i].name,
-						 err.msg);
+	drill_await(d, all_reverted, REVERT_NS, "the revert", &err);
+	for (i = 0; i < d->plan.n; i++) {
+		if (!is_in_force(&t->faults[i]))
+			continue;
+		snprintf(what, sizeof(what), "'%.60s' was not seen reverted%s",
+			 d->spec->faults[i].name,
+			 drill_hosts_hear(d, i) ? "" : ", its agent is gone");
+		find_unseen(t, &err, what);
+	}
 }
 
 static void stop_job(struct drill *d, struct drill_trial *t)
@@ -323,9 +345,7 @@ static void stop_job(struct drill *d, struct drill_trial *t)
 	if (d->lab.ops->job_stop(&d->lab, d->spec->job, &err) < 0 ||
 	    drill_await(d, job_gone, STOP_NS, "the job to stop", &err) < 0)
 		if (t->running)
-			drill_trial_find(t, DRILL_DIRTY,
-					 "the job could not be stopped: %s",
-					 err.msg);
+			find_unseen(t, &err, "the job was not seen to stop");
 }
 
 /* Where the hosts are this machine itself no fault can change a mount or a
@@ -515,12 +535,12 @@ static void wind_up(struct drill *d, struct drill_trial *t)
 	revert_all(d, t);
 	stop_job(d, t);
 	if (drill_hosts_end_trial(d, t, &err) < 0)
-		drill_trial_find(t, DRILL_DIRTY, "%s", err.msg);
+		find_unseen(t, &err, "the trial was not seen to end");
 	memset(&err, 0, sizeof(err));
 	if (drill_hosts_snapshot(d, "after", &err) == 0)
 		compare_snapshots(d, t);
 	else
-		drill_trial_find(t, DRILL_DIRTY, "%s", err.msg);
+		find_unseen(t, &err, "the hosts were not compared");
 }
 
 int drill_trial_run(struct drill *d, enum drill_role role,

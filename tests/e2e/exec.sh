@@ -107,9 +107,23 @@ done
 	-- $of_us >"$WORK/text" 2>&1 </dev/null &
 pid=$!
 wait_for 20 pgrep -fx "$of_us" || fail "the command runs" "$(cat "$WORK/text")"
+is "exec writes no file but the lab's and the journal's" \
+	"$(readlink /proc/$pid/fd/* | grep '^/tmp/' | grep -v "^$WORK/")" ""
 kill -INT $pid
 wait $pid
 is "INT before the fault: no fault of the command either" "$?" 130
+
+# Twice at a command that is deaf to it: it goes all the same, and with it all.
+"$FD" exec $S --fault 'host.stop { rank = 0, at = at.time "1h" }' -- \
+	sh -c "trap '' INT TERM; echo deaf; sleep 41.$$; sleep 41.$$" >"$WORK/text" 2>&1 </dev/null &
+pid=$!
+wait_for 20 grep -q deaf "$WORK/text" || fail "the command runs" "$(cat "$WORK/text")"
+kill -INT $pid
+wait_for 1 false
+kill -INT $pid
+wait $pid
+is "INT twice at a deaf command: ended by it, not dirty" "$?" 130
+clean "INT twice"
 
 # ---- the verbs that tell ----
 for list in injectors workloads metrics events labs verbs scenarios; do
