@@ -39,6 +39,8 @@ int drill_agent_run(const struct drill_agent_opts *opts);
 
 /* ---- what the files of the agent share ---- */
 
+#define RANK_STEPS 9
+
 /* A process of the job on this host, with its ring. */
 struct rank {
 	struct rank *next;
@@ -48,6 +50,8 @@ struct rank {
 	int rank, slot, attempt;
 	int64_t step; /* begun last */
 	int64_t step_at_ns, step_ns; /* its begin; how long the last one took */
+	int64_t took_ns[RANK_STEPS]; /* the last ones, in a ring */
+	unsigned int n_took;
 	struct drill_process process; /* as seen here; pid 0: not found */
 	bool begun, ended, broken;
 	bool has_code; /* its own word on how it ended */
@@ -186,6 +190,8 @@ void ranks_drain(struct agent *a);
 void ranks_end(struct agent *a);
 /* The living process of @rank here, or NULL. */
 struct rank *ranks_find(struct agent *a, int rank);
+/* How long its steps take: the median of the last ones; 0: none yet. */
+int64_t ranks_usual_step(const struct rank *r);
 /* Whose steps count for @t: its own rank, else the host's lowest; or NULL. */
 struct rank *ranks_counting(struct agent *a, const struct target *t);
 

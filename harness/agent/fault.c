@@ -359,7 +359,7 @@ static struct instance *new_instance(struct agent *a, struct target *t,
 	i->attempt = r ? r->attempt : a->attempt;
 	i->rank = t->rank;
 	i->in_call = agent_in_process(t->fault->plan);
-	i->base_step_ns = r ? r->step_ns : 0;
+	i->base_step_ns = r ? ranks_usual_step(r) : 0;
 	i->slot = r && t->rank >= 0 ? r->slot : -1;
 	i->timer = agent_timer(a, i);
 	i->next = a->instances;

@@ -295,6 +295,33 @@ static void on_begin(struct rank *r, int64_t t_ns)
 	fire_rank_begin(r->agent, r);
 }
 
+static void note_step(struct rank *r, int64_t step, int64_t t_ns)
+{
+	if (r->step_at_ns && step == r->step + 1) {
+		r->step_ns = t_ns - r->step_at_ns;
+		r->took_ns[r->n_took++ % RANK_STEPS] = r->step_ns;
+	}
+	r->step = step;
+	r->step_at_ns = t_ns;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int64_t ranks_usual_step(const struct rank *r)
+{
+	size_t n = r->n_took < RANK_STEPS ? r->n_took : RANK_STEPS;
+	int64_t sorted[RANK_STEPS];
+
+	memcpy(sorted, r->took_ns, sizeof(sorted));
+	qsort(sorted, n, sizeof(sorted[0]), by_length);
+	return n ? sorted[n / 2] : 0;
+}
+
 static void on_record(struct rank *r, const struct faultdrill_record *rec)
 {
 	struct drill_line l;
@@ -313,12 +340,8 @@ static void on_record(struct rank *r, const struct faultdrill_record *rec)
 		return;
 	begin(&l, r, event_names[rec->kind], rec->t_ns, 0);
 	put(&l, rec);
-	if (rec->kind == FAULTDRILL_STEP_BEGIN) {
-		if (r->step_at_ns && rec->step == r->step + 1)
-			r->step_ns = rec->t_ns - r->step_at_ns;
-		r->step = rec->step;
-		r->step_at_ns = rec->t_ns;
-	}
+	if (rec->kind == FAULTDRILL_STEP_BEGIN)
+		note_step(r, rec->step, rec->t_ns);
 	agent_line(r->agent, &l);
 	if (rec->kind == FAULTDRILL_STEP_BEGIN) {
 		fault_step(r->agent, r, rec->step);

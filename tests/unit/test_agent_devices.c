@@ -222,6 +222,32 @@ START_TEST(a_call_that_is_armed_and_then_met_takes_effect_there)
 }
 END_TEST
 
+/* The job's steps stay as they are: what asks for longer ones turns itself up,
+ * and not by what a single step before it took. */
+START_TEST(a_step_that_is_to_take_longer_turns_the_factor)
+{
+	_Atomic uint32_t *factor;
+	struct drill_devices d;
+	uint32_t first;
+
+	rig_up(&g, json_pack("[o]", on_device("f", "device.slow",
+			"{\"at\":{\"on\":\"step\",\"steps\":[8]},\"args\":"
+			"{\"step_time\":\"50%\"}}")));
+	job = rig_job(&g, 0, 1, 400, 20000);
+	ck_assert_ptr_nonnull(event("fault.issued", "f", 10000));
+	d = page();
+	factor = (_Atomic uint32_t *)&d.page->fault[0].factor_ppm;
+	first = *factor;
+	ck_assert_uint_eq(first, 2000000); /* kernels are half of it, say */
+	d.page->fault[0].added_ns = 1; /* as the proxy does after a kernel */
+	ck_assert_ptr_nonnull(event("fault.effective", "f", 5000));
+	for (int i = 0; i < 500 && *factor < 8 * first; i++)
+		rig_pump(&g, 10);
+	ck_assert_uint_ge(*factor, 8 * first);
+	drill_devices_close(&d);
+}
+END_TEST
+
 /* The program ends right behind the call that met it: by then nobody has woken
  * the agent, and the end of the trial is what it hears of next. */
 START_TEST(what_was_met_before_the_end_is_seen_at_the_end)
@@ -264,6 +290,7 @@ int main(void)
 	tcase_add_test(t, a_reset_by_the_job_ends_the_fault);
 	tcase_add_test(t, a_device_that_is_left_ill_is_a_difference_of_the_host);
 	tcase_add_test(t, a_call_that_is_armed_and_then_met_takes_effect_there);
+	tcase_add_test(t, a_step_that_is_to_take_longer_turns_the_factor);
 	tcase_add_test(t, what_was_met_before_the_end_is_seen_at_the_end);
 	suite_add_tcase(s, t);
 	return drill_check_main(s);
