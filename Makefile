@@ -23,13 +23,14 @@ Q   := $(if $(V),,@)
 say  = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
 obj  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
+# What proxies, agent and starter do to a device page alike.
+PAGE_SRC  := $(sort $(wildcard injectors/hooks/device_*.c))
 CORE_SRC  := $(sort $(wildcard harness/core/*.c))
 AGENT_SRC := $(sort $(filter-out %/main.c,$(wildcard harness/agent/*.c)) \
 	$(wildcard injectors/*.c) \
 	$(filter-out injectors/hooks/%,$(wildcard injectors/*/*.c)) \
 	injectors/hooks/hooks.c injectors/hooks/hook_words.c \
-	injectors/hooks/device_step.c injectors/hooks/devices.c \
-	injectors/hooks/xid_log.c)
+	$(PAGE_SRC) injectors/hooks/devices.c injectors/hooks/xid_log.c)
 CTRL_SRC  := $(sort $(filter-out %/main.c,$(wildcard harness/lab/*.c \
 	harness/engine/*.c harness/lua/*.c harness/measure/*.c \
 	harness/cli/*.c reports/*.c)))
@@ -215,7 +216,7 @@ CUDART_shared = -L$(CUDA_LIB) -lcudart -Wl,-rpath,$(CUDA_LIB)
 
 # For a machine with a GPU and nothing else: no library is needed.
 ONE_SRC := harness/cli/exec_place.c injectors/device/xid.c harness/core/err.c \
-	injectors/hooks/devices.c injectors/hooks/device_step.c
+	injectors/hooks/devices.c $(PAGE_SRC)
 $(BUILD)/gpu/one: $(call obj,tests/gpu/one.c $(ONE_SRC))
 $(BUILD)/gpu/identity: $(call obj,tests/gpu/identity.c)
 $(BUILD)/gpu/one $(BUILD)/gpu/identity:
@@ -293,7 +294,7 @@ $(BUILD)/launch: $(call obj,workloads/launch/launch.c) $(BUILD)/liblaunch.a \
 		$(shell pkg-config --libs libuv jansson) -lm
 
 $(BUILD)/launch-rank: $(call obj,$(STARTER_SRC) workloads/launch/xid_line.c \
-		workloads/launch/policy.c injectors/hooks/device_step.c \
+		workloads/launch/policy.c $(PAGE_SRC) \
 		harness/core/environ.c)
 	$(call say,LD)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl
@@ -331,7 +332,7 @@ $(BUILD)/libfaultdrill-mpi.so: $(MPIHOOK)
 # and pointers may outlive the program's dlclose.
 CUDA_HOOK := $(patsubst %,$(BUILD)/hook/%.o,$(basename \
 	$(sort $(wildcard injectors/hooks/cuda_*.c injectors/hooks/cuda_*.S)) \
-	injectors/hooks/device_step.c))
+	$(PAGE_SRC)))
 CUDA_HOOK := $(filter-out %/cuda_audit.o,$(CUDA_HOOK))
 
 hooks: $(BUILD)/hooks/cuda/libcuda.so.1 $(BUILD)/hooks/cuda_audit.so
@@ -359,7 +360,7 @@ $(BUILD)/hooks/cuda/libcuda.so.1: $(CUDA_HOOK)
 
 # The proxy inside a test program, where sanitizers see it.
 CUDA_EFFECTS := $(addprefix $(BUILD)/tests/unit/,test_cuda_devices \
-	test_cuda_effects test_cuda_streams test_cuda_threads)
+	test_cuda_effects test_cuda_load test_cuda_streams test_cuda_threads)
 $(CUDA_EFFECTS): $(BUILD)/libcudahook.a | $(BUILD)/softcuda/libcuda.so.1
 $(BUILD)/libcudahook.a: $(patsubst $(BUILD)/hook/%,$(BUILD)/obj/%,\
 	$(filter-out %/cuda_trampoline.o,$(CUDA_HOOK))) \
@@ -377,7 +378,7 @@ $(BUILD)/hooks/cuda_audit.so: $(BUILD)/hook/injectors/hooks/cuda_audit.o
 # In front of the management library, or alone.
 NVML_HOOK := $(patsubst %.c,$(BUILD)/hook/%.o,\
 	$(sort $(wildcard injectors/hooks/nvml_*.c)) \
-	injectors/hooks/device_step.c)
+	$(PAGE_SRC))
 
 hooks: $(BUILD)/hooks/cuda/libnvidia-ml.so.1
 
@@ -400,7 +401,7 @@ $(BUILD)/tests/nvml/toy/libnvidia-ml.so.1: tests/support/nvml/toy.c \
 		-Wl,-soname,$(@F) -o $@ $<
 
 $(addprefix $(BUILD)/tests/unit/test_nvml,_start _software _events \
-	_next): \
+	_next) $(BUILD)/tests/unit/test_cuda_load: \
 	| $(BUILD)/hooks/cuda/libnvidia-ml.so.1 \
 	$(BUILD)/tests/nvml/toy/libnvidia-ml.so.1 $(BUILD)/tests/programs/nvml_show
 

@@ -121,6 +121,12 @@ bool drill_peers_refused(unsigned int number, int a, int b);
 CUresult drill_init(unsigned int flags);
 void drill_init_start(void);
 
+/* ---- cuda_use.c ---- */
+/* After the first cuInit: from now on others see what this process does. */
+void drill_use_start(void);
+/* What is done in a stream stands for a kernel, from the one to the other. */
+void drill_use_kernel(int device, bool executes);
+
 /* ---- cuda_kernel.c ---- */
 void drill_kernel_is(const void *fn, const char *name);
 /* NULL: not known. */

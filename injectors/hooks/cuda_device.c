@@ -186,6 +186,8 @@ CUresult drill_init(unsigned int flags)
 	n = done ? 0 : find_left(left, &left_n);
 	e = done || left_n == n ? drill_next(cuInit)(flags) :
 				  init_without(flags, left, left_n);
+	if (!done && !e)
+		drill_use_start();
 	done = done || !e;
 	pthread_mutex_unlock(&init_lock);
 	return e;

@@ -190,6 +190,11 @@ const char *drill_cuda_next_open(void)
 	return next_path;
 }
 
+void *drill_cuda_next_extra(const char *name)
+{
+	return next_lib ? dlsym(next_lib, name) : NULL;
+}
+
 bool drill_cuda_is_missing(unsigned int call)
 {
 	return drill_cuda.next[call] == (void *)missing ||

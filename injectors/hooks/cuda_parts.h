@@ -30,6 +30,8 @@ extern __thread struct drill_device_lane *drill_cuda_lane;
 /* cuda_next.c: opens the next library and fills drill_cuda.next; says on
  * stderr what is wrong. Its path, "" when there is none; lives for ever. */
 const char *drill_cuda_next_open(void);
+/* What the next library has beside the driver's entries. NULL: it has not. */
+void *drill_cuda_next_extra(const char *name);
 /* The next library has no such entry. */
 bool drill_cuda_is_missing(unsigned int call);
 /* The mark of another copy of the proxy in this process that has started. */

@@ -5,6 +5,7 @@
  * every launcher, which have no use for a driver nor for a place on the page.
  */
 #include "cuda_parts.h"
+#include "device_load.h"
 #include "hook_ticks.h"
 #include "old_libc.h"
 
@@ -35,6 +36,7 @@ const uint8_t *_Atomic drill_cuda_hot = all_hot;
 
 atomic_int drill_cuda_state;
 static atomic_bool saw_init;
+static int holds = -1; /* our record of the page */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool in_start;
 
@@ -154,6 +156,8 @@ static void in_parent(void)
 static void in_child(void)
 {
 	pthread_mutex_unlock(&starting);
+	drill_device_let_go(holds);
+	holds = -1;
 	drill_cuda.client = NULL;
 	drill_cuda.index = -1;
 	drill_cuda_lane = NULL;
@@ -178,6 +182,7 @@ static bool join(struct drill_device_page *p, const char *next)
 	drill_cuda.page = p;
 	drill_cuda.index = index;
 	drill_cuda.client = &p->client[index];
+	holds = drill_device_hold(index);
 	say_hello(next);
 	return true;
 }

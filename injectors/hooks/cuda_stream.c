@@ -17,6 +17,7 @@ static struct hang {
 	CUcontext ctx;
 	CUstream stream;
 	unsigned int fault;
+	int device; /* index on the page, or -1 */
 	uint64_t mark;
 } hangs[HANGS];
 
@@ -30,12 +31,15 @@ CUresult drill_enqueue(const struct drill_call *c, CUhostFn fn, void *data)
 
 /* ---- hang ---- */
 
+/* The device executes a kernel that does not end: it looks busy. */
 static void never_end(void *data)
 {
 	const struct hang *h = data;
 
+	drill_use_kernel(h->device, true);
 	while (drill_fault_lasts(h->fault, h->mark))
 		drill_sleep_in_fault(h->fault, h->mark, A_LONG_TIME);
+	drill_use_kernel(h->device, false);
 }
 
 static struct hang *find(CUcontext ctx, int fault)
@@ -66,6 +70,7 @@ void drill_hang(struct drill_call *c, unsigned int fault)
 	if (n < HANGS) {
 		h = &hangs[n];
 		h->ctx = drill_context_of(c);
+		h->device = drill_context_device_of(h->ctx);
 		h->stream = c->stream;
 		h->fault = fault;
 		h->mark = atomic_load(&drill_fault(fault)->mark);
@@ -120,6 +125,7 @@ void drill_wait_end(struct drill_call *c)
 /* Owned by the stream from the first function on, freed by the second. */
 struct drill_slow {
 	unsigned int fault;
+	int device;
 	uint64_t mark;
 	int64_t begin_ns;
 };
@@ -140,9 +146,11 @@ static void end_slow(void *data)
 	uint32_t factor = __atomic_load_n(&f->factor_ppm, __ATOMIC_RELAXED);
 
 	if (factor > 1000000 && drill_fault_lasts(s->fault, s->mark)) {
+		drill_use_kernel(s->device, true);
 		drill_sleep_in_fault(s->fault, s->mark,
 				     (int64_t)((double)took * 1e-6 *
 					       (factor - 1000000)));
+		drill_use_kernel(s->device, false);
 		atomic_fetch_add(&f->added_ns, hook_raw_ns() - t);
 	}
 	free(s);
@@ -155,6 +163,7 @@ void drill_slow_begin(struct drill_call *c, unsigned int fault)
 	if (!s)
 		return;
 	s->fault = fault;
+	s->device = drill_context_device(c);
 	s->mark = atomic_load(&drill_fault(fault)->mark);
 	drill_cuda_surfaces(fault, c->number);
 	if (drill_enqueue(c, begin_slow, s))

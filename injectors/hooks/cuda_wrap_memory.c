@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cuda_wrap.h"
+#include "device_load.h"
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width,
 			    size_t height, unsigned int element);
@@ -73,27 +74,6 @@ CUresult drill_wrap_cuMemFree_v2(CUdeviceptr ptr)
 	return CALL(c, cuMemFree_v2, ptr);
 }
 
-/* What a full device says is left. */
-static size_t left_of(const struct drill_call *c, size_t available,
-		      size_t total)
-{
-	const struct drill_device_fault *f;
-	size_t used = total - available;
-
-	for (unsigned int i = 0; i < DRILL_DEVICE_FAULTS; i++) {
-		f = drill_fault(i);
-		if (f->action != DRILL_DEVICE_OOM || !drill_cuda_concerns(i) ||
-		    (!f->limit_bytes && f->every != 1) ||
-		    (f->device >= 0 && f->device != drill_context_device(c)))
-			continue;
-		if (f->limit_bytes <= used)
-			available = 0;
-		else if (f->limit_bytes - used < available)
-			available = f->limit_bytes - used;
-	}
-	return available;
-}
-
 WRAPS(cuMemGetInfo_v2);
 CUresult drill_wrap_cuMemGetInfo_v2(size_t *available, size_t *total)
 {
@@ -101,6 +81,9 @@ CUresult drill_wrap_cuMemGetInfo_v2(size_t *available, size_t *total)
 
 	CALL(c, cuMemGetInfo_v2, available, total);
 	if (!c.result)
-		*available = left_of(&c, *available, *total);
+		*available = drill_device_room(
+			drill_cuda.page, drill_context_device(&c),
+			drill_cuda.rank, drill_cuda.attempt,
+			*total - *available, *available);
 	return c.result;
 }

@@ -44,6 +44,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "faultdrill/device_use.h"
+
 #define DRILL_DEVICE_MAGIC UINT64_C(0x3156454456444c46) /* "FLDVDEV1" */
 #define DRILL_DEVICE_VERSION 2u
 #define DRILL_DEVICES 64
@@ -54,6 +56,7 @@
 #define DRILL_DEVICE_CALLS 1024	 /* entry points told apart */
 #define DRILL_DEVICE_SITES 16	 /* positions recorded of a corruption */
 #define DRILL_DEVICE_LANES 32 /* threads of one process told apart */
+#define DRILL_DEVICE_USES 16 /* devices of one process */
 #define DRILL_NVLINKS 18
 #define DRILL_DEVICE_LOCK_NS INT64_C(500000000)
 
@@ -120,9 +123,7 @@ struct drill_device {
 	uint32_t sm_mhz, sm_max_mhz, mem_mhz, mem_max_mhz;
 	uint64_t clock_reasons;
 	uint32_t temperature_c, power_mw, power_limit_mw;
-	_Atomic uint32_t utilisation_pct;
-	_Atomic uint64_t used_bytes; /* summed by proxies */
-	uint64_t link_mask;	     /* of NVLinks that are active */
+	uint64_t link_mask; /* of NVLinks that are active */
 	struct drill_device_link {
 		uint64_t crc, replay, recovery;
 		uint32_t peer;		 /* 1 + device index; 0: none */
@@ -131,7 +132,7 @@ struct drill_device {
 	uint64_t links_down;	/* of those a fault took from link_mask */
 	uint32_t nvml_block_ms; /* what NVML asks of it takes that long and
 				   fails: its firmware does not answer */
-	uint8_t room[244];
+	uint8_t room[252];
 };
 
 /* One step of a chain: a change of state and a line. What is 0 is left. */
@@ -220,7 +221,9 @@ struct drill_device_lane {
 /* Which proxies a process loaded. */
 enum drill_proxies { DRILL_PROXY_CUDA = 1, DRILL_PROXY_NVML = 2 };
 
-/* A process that loaded a proxy. */
+/* A process that loaded a proxy. One that computes keeps a lock on the first
+ * byte of its record in the file (F_OFD_SETLK): the kernel takes it back when the
+ * process is dead or executes another program, whatever became of its pid. */
 struct drill_device_client {
 	_Atomic uint32_t claimed, hello; /* enum drill_hello; published last */
 	int32_t pid, rank, attempt;	 /* pid as the process sees it */
@@ -234,8 +237,13 @@ struct drill_device_client {
 	_Atomic uint64_t bypassed; /* second libcudas seen in the process */
 	_Atomic uint64_t contexts;
 	_Atomic uint32_t forked, capturing, audited;
-	uint8_t room[64];
+	_Atomic uint32_t shows; /* 1: the next library fills `use`, so that it
+				   says all that there is to say */
+	uint8_t room[60];
 	struct drill_device_lane lane[DRILL_DEVICE_LANES]; /* CUDA's calls */
+	/* What it holds and does: filled by the software device. NVML sums it
+	 * up over the processes that are there. */
+	struct faultdrill_device_use use[DRILL_DEVICE_USES];
 };
 
 struct drill_device_page {

@@ -6,18 +6,14 @@
 #include "xid_line.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE_BYTES sizeof(struct drill_device_page)
 #define HOT_SICK 2
 
 _Static_assert(sizeof(struct drill_device) % 8 == 0, "copied by words");
@@ -26,99 +22,6 @@ _Static_assert(sizeof(struct drill_device) % 8 == 0, "copied by words");
  * and no checker of races has to guess what that means. */
 typedef uint64_t __attribute__((may_alias)) word;
 #define WORDS (sizeof(struct drill_device) / 8)
-
-static char wake_path[PATH_MAX];
-
-static const char *wrong_file(int fd, struct statx *st)
-{
-	/* statx, for fstat is a younger symbol than a hook may need. */
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, st))
-		return "cannot be looked at";
-	if (!S_ISREG(st->stx_mode))
-		return "is no regular file";
-	if (st->stx_uid != geteuid() && st->stx_uid != 0)
-		return "belongs to another user";
-	if (st->stx_mode & 077)
-		return "is open to others";
-	if (st->stx_size != PAGE_BYTES)
-		return "has the wrong size for this build";
-	return NULL;
-}
-
-static const char *wrong_header(const struct drill_device_page *p,
-				const struct statx *st)
-{
-	if (atomic_load_explicit(&p->magic, memory_order_acquire) !=
-	    DRILL_DEVICE_MAGIC)
-		return "is no device page";
-	if (p->version != DRILL_DEVICE_VERSION)
-		return "has another version than this build";
-	if (p->size != PAGE_BYTES)
-		return "has another layout than this build";
-	if (p->owner != st->stx_uid || p->mode != (st->stx_mode & 07777u))
-		return "has changed hands since it was made";
-	return NULL;
-}
-
-static void remember_wake(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	snprintf(wake_path, sizeof(wake_path), "%.*s/wake",
-		 slash ? (int)(slash - path) : 1, slash ? path : ".");
-}
-
-struct drill_device_page *drill_device_map(const char *path, const char **why)
-{
-	struct drill_device_page *p = MAP_FAILED;
-	struct statx st = { 0 };
-	const char *wrong;
-	int fd;
-
-	*why = "";
-	if (!path || !*path)
-		return NULL;
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0) {
-		if (errno != ENOENT)
-			*why = errno == ELOOP ? "is a symbolic link" :
-						"cannot be opened";
-		return NULL;
-	}
-	wrong = wrong_file(fd, &st);
-	if (!wrong)
-		p = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			 fd, 0);
-	close(fd);
-	if (!wrong)
-		wrong = p == MAP_FAILED ? "cannot be mapped" :
-					  wrong_header(p, &st);
-	if (!wrong) {
-		remember_wake(path);
-		return p;
-	}
-	if (p != MAP_FAILED)
-		munmap(p, PAGE_BYTES);
-	*why = wrong;
-	return NULL;
-}
-
-void drill_device_wake(void)
-{
-	int e = errno, fd;
-
-	if (!*wake_path)
-		return;
-	/* Read and write: a FIFO without reader then neither blocks the open
-	 * nor raises SIGPIPE. */
-	fd = open(wake_path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-	if (fd >= 0) {
-		if (write(fd, "d", 1) < 0)
-			errno = e; /* full: the agent has been woken already */
-		close(fd);
-	}
-	errno = e;
-}
 
 static void futex_wait(_Atomic uint32_t *f, uint32_t seen, int64_t ns)
 {

@@ -75,7 +75,7 @@ static int make_software(struct drill_device_page *p, const char *host, int n)
 		d->dev = id.dev;
 		memcpy(d->name, id.name, sizeof(d->name));
 		memcpy(d->serial, id.serial, sizeof(d->serial));
-		d->memory_bytes = FAULTDRILL_SOFT_MEMORY;
+		d->memory_bytes = faultdrill_soft_memory();
 		make_well(d, i);
 		join_links(d, n);
 	}

@@ -188,11 +188,8 @@ nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name,
 			       unsigned int length)
 {
 	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO, name, &d);
 
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetName, device, name, length);
+	NVML_ASK(&d, WHO, name, nvmlDeviceGetName, name, length);
 	return drill_nvml_text(name, length, d.name);
 }
 
@@ -200,11 +197,8 @@ nvmlReturn_t nvmlDeviceGetSerial(nvmlDevice_t device, char *serial,
 				 unsigned int length)
 {
 	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO, serial, &d);
 
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetSerial, device, serial, length);
+	NVML_ASK(&d, WHO, serial, nvmlDeviceGetSerial, serial, length);
 	return *d.serial ? drill_nvml_text(serial, length, d.serial) :
 			   NVML_ERROR_NOT_SUPPORTED;
 }
@@ -223,17 +217,7 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid,
 	return drill_nvml_text(uuid, length, id);
 }
 
-nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned int *brand)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO, brand, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetBrand, device, brand);
-	*brand = NVML_BRAND_UNKNOWN;
-	return NVML_SUCCESS;
-}
+NVML_GIVES(nvmlDeviceGetBrand, WHO, unsigned int, NVML_BRAND_UNKNOWN)
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index)
 {
@@ -249,17 +233,7 @@ nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index)
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minor)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO, minor, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetMinorNumber, device, minor);
-	*minor = d.minor;
-	return NVML_SUCCESS;
-}
+NVML_GIVES(nvmlDeviceGetMinorNumber, WHO, unsigned int, d.minor)
 
 void drill_nvml_pci(const struct drill_device *d, nvmlPciInfo_t *pci,
 		    size_t head)
@@ -277,11 +251,8 @@ void drill_nvml_pci(const struct drill_device *d, nvmlPciInfo_t *pci,
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
 	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO, pci, &d);
 
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetPciInfo_v3, device, pci);
+	NVML_ASK(&d, WHO, pci, nvmlDeviceGetPciInfo_v3, pci);
 	drill_nvml_pci(&d, pci, sizeof(*pci));
 	return NVML_SUCCESS;
 }
@@ -290,11 +261,8 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
 nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
 	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO, pci, &d);
 
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetPciInfo_v2, device, pci);
+	NVML_ASK(&d, WHO, pci, nvmlDeviceGetPciInfo_v2, pci);
 	drill_nvml_pci(&d, pci, offsetof(nvmlPciInfo_t, busId));
 	return NVML_SUCCESS;
 }
@@ -302,11 +270,8 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t *pci)
 nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t *pci)
 {
 	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO, pci, &d);
 
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetPciInfo, device, pci);
+	NVML_ASK(&d, WHO, pci, nvmlDeviceGetPciInfo, pci);
 	drill_nvml_pci(&d, pci, offsetof(nvmlPciInfo_t, pciSubSystemId));
 	return NVML_SUCCESS;
 }
@@ -315,11 +280,8 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device,
 						int *major, int *minor)
 {
 	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO,
-					minor ? major : NULL, &d);
 
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetCudaComputeCapability, device, major, minor);
+	NVML_ASK(&d, WHO, minor ? major : NULL,
+		 nvmlDeviceGetCudaComputeCapability, major, minor);
 	return NVML_ERROR_NOT_SUPPORTED;
 }

@@ -80,6 +80,29 @@ enum drill_nvml_kind {
 nvmlReturn_t drill_nvml_ask(nvmlDevice_t device, enum drill_nvml_kind kind,
 			    const void *out, struct drill_device *ret);
 
+/* How most functions of a device begin: it is asked, and @d is it; whatever else
+ * there is to say the next library says. */
+#define NVML_ASK(d, kind, out, name, ...)                                      \
+	do {                                                                   \
+		nvmlReturn_t asked =                                           \
+			drill_nvml_ask(device, DRILL_NVML_##kind, out, d);     \
+                                                                               \
+		if (asked)                                                     \
+			return asked;                                          \
+		NVML_PASS(name, device, __VA_ARGS__);                          \
+	} while (0)
+
+/* A whole one, that gives one @value, which may name the device @d. */
+#define NVML_GIVES(name, kind, type, value)                                    \
+	nvmlReturn_t name(nvmlDevice_t device, type *ret)                      \
+	{                                                                      \
+		struct drill_device d;                                         \
+                                                                               \
+		NVML_ASK(&d, kind, ret, name, ret);                            \
+		*ret = (value);                                                \
+		return NVML_SUCCESS;                                           \
+	}
+
 /* NVML_ERROR_UNINITIALIZED before nvmlInit. */
 nvmlReturn_t drill_nvml_ready(void);
 /* Place in drill_nvml.device, or -1. */

@@ -1,13 +1,7 @@
-/* nvml_state.c - how a device stands now: memory, load, heat, power, clocks
+/* nvml_state.c - how a device stands now: modes, heat, power, clocks
  * SPDX-License-Identifier: MIT
  */
 #include "nvml_proxy.h"
-
-#include "hook_page.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
 
 #define ALL_REASONS                                                            \
 	(nvmlClocksEventReasonGpuIdle | nvmlClocksEventReasonSwPowerCap |      \
@@ -16,141 +10,34 @@
 	 nvmlClocksThrottleReasonHwThermalSlowdown |                           \
 	 nvmlClocksThrottleReasonHwPowerBrakeSlowdown)
 
-nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device,
-					  unsigned int *mode)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, mode, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetPersistenceMode, device, mode);
-	*mode = NVML_FEATURE_ENABLED;
-	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, unsigned int *mode)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, mode, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetComputeMode, device, mode);
-	*mode = NVML_COMPUTEMODE_DEFAULT;
-	return NVML_SUCCESS;
-}
-
-static unsigned long long used(const struct drill_device *d)
-{
-	return d->used_bytes < d->memory_bytes ? d->used_bytes :
-						 d->memory_bytes;
-}
-
-nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, memory, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetMemoryInfo, device, memory);
-	memory->total = d.memory_bytes;
-	memory->used = used(&d);
-	memory->free = memory->total - memory->used;
-	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device,
-					nvmlMemory_v2_t *memory)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, memory, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetMemoryInfo_v2, device, memory);
-	if (memory->version != (sizeof(*memory) | 2u << 24))
-		return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-	memory->total = d.memory_bytes;
-	memory->reserved = 0;
-	memory->used = used(&d);
-	memory->free = memory->total - memory->used;
-	return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
-					   nvmlUtilization_t *utilization)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, utilization,
-					&d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetUtilizationRates, device, utilization);
-	utilization->gpu = d.utilisation_pct < 100 ? d.utilisation_pct : 100;
-	utilization->memory = 0;
-	return NVML_SUCCESS;
-}
+NVML_GIVES(nvmlDeviceGetPersistenceMode, LIVE, unsigned int,
+	   NVML_FEATURE_ENABLED)
+NVML_GIVES(nvmlDeviceGetComputeMode, LIVE, unsigned int,
+	   NVML_COMPUTEMODE_DEFAULT)
 
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor,
 				      unsigned int *celsius)
 {
 	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, celsius, &d);
 
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetTemperature, device, sensor, celsius);
+	NVML_ASK(&d, LIVE, celsius, nvmlDeviceGetTemperature, sensor, celsius);
 	if (sensor != NVML_TEMPERATURE_GPU)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	*celsius = d.temperature_c;
 	return NVML_SUCCESS;
 }
 
-nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *mw)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, mw, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetPowerUsage, device, mw);
-	*mw = d.power_mw;
-	return NVML_SUCCESS;
-}
+NVML_GIVES(nvmlDeviceGetPowerUsage, LIVE, unsigned int, d.power_mw)
 
 /* The three limits of a device whose limit nobody set are one. */
-#define POWER_LIMIT(name)                                                      \
-	nvmlReturn_t name(nvmlDevice_t device, unsigned int *mw)               \
-	{                                                                      \
-		struct drill_device d;                                         \
-		nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, mw,   \
-						&d);                           \
-                                                                               \
-		if (r)                                                         \
-			return r;                                              \
-		NVML_PASS(name, device, mw);                                   \
-		*mw = d.power_limit_mw;                                        \
-		return NVML_SUCCESS;                                           \
-	}
-POWER_LIMIT(nvmlDeviceGetPowerManagementLimit)
-POWER_LIMIT(nvmlDeviceGetPowerManagementDefaultLimit)
-POWER_LIMIT(nvmlDeviceGetEnforcedPowerLimit)
+NVML_GIVES(nvmlDeviceGetPowerManagementLimit, LIVE, unsigned int,
+	   d.power_limit_mw)
+NVML_GIVES(nvmlDeviceGetPowerManagementDefaultLimit, LIVE, unsigned int,
+	   d.power_limit_mw)
+NVML_GIVES(nvmlDeviceGetEnforcedPowerLimit, LIVE, unsigned int,
+	   d.power_limit_mw)
 
-nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device,
-					   unsigned int *state)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, state, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetPerformanceState, device, state);
-	*state = NVML_PSTATE_0;
-	return NVML_SUCCESS;
-}
+NVML_GIVES(nvmlDeviceGetPerformanceState, LIVE, unsigned int, NVML_PSTATE_0)
 
 static bool is_slowed(const struct drill_device *d)
 {
@@ -189,11 +76,8 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned int type,
 				       unsigned int *mhz)
 {
 	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, mhz, &d);
 
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetMaxClockInfo, device, type, mhz);
+	NVML_ASK(&d, LIVE, mhz, nvmlDeviceGetMaxClockInfo, type, mhz);
 	if (type > NVML_CLOCK_VIDEO)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	*mhz = type == NVML_CLOCK_MEM ? d.mem_max_mhz : d.sm_max_mhz;
@@ -244,95 +128,11 @@ nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(
 	return nvmlDeviceGetCurrentClocksThrottleReasons(device, reasons);
 }
 
-nvmlReturn_t nvmlDeviceGetSupportedClocksThrottleReasons(
-	nvmlDevice_t device, unsigned long long *reasons)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_WHO, reasons, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetSupportedClocksThrottleReasons, device,
-		  reasons);
-	*reasons = ALL_REASONS;
-	return NVML_SUCCESS;
-}
+NVML_GIVES(nvmlDeviceGetSupportedClocksThrottleReasons, WHO, unsigned long long,
+	   ALL_REASONS)
 
 nvmlReturn_t nvmlDeviceGetSupportedClocksEventReasons(
 	nvmlDevice_t device, unsigned long long *reasons)
 {
 	return nvmlDeviceGetSupportedClocksThrottleReasons(device, reasons);
-}
-
-/* Does a process with contexts on the device hold this slot? */
-static bool computes(const struct drill_device_client *c, uint32_t device)
-{
-	return atomic_load(&c->hello) == DRILL_HELLO_HERE && c->proxies & 1 &&
-	       atomic_load(&c->devices) >> device & 1 && c->pid > 0 &&
-	       !(kill(c->pid, 0) && errno == ESRCH);
-}
-
-/* @size bytes apart; the first two members are the same in all versions. */
-static nvmlReturn_t list_processes(const struct drill_device *d,
-				   unsigned int *count, void *infos,
-				   size_t size)
-{
-	nvmlProcessInfo_t one = { 0, NVML_VALUE_NOT_AVAILABLE, ~0u, ~0u };
-	unsigned int n = 0;
-	int e = errno;
-
-	for (int i = 0; i < DRILL_DEVICE_CLIENTS; i++) {
-		if (!computes(&drill_nvml.page->client[i], d->index & 63))
-			continue;
-		one.pid = (unsigned int)drill_nvml.page->client[i].pid;
-		if (infos && n < *count)
-			memcpy((char *)infos + n * size, &one, size);
-		n++;
-	}
-	errno = e;
-	size = *count;
-	*count = n;
-	return n > size || (n && !infos) ? NVML_ERROR_INSUFFICIENT_SIZE :
-					   NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device,
-						  unsigned int *count,
-						  nvmlProcessInfo_v1_t *infos)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, count, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetComputeRunningProcesses, device, count, infos);
-	return list_processes(&d, count, infos, sizeof(*infos));
-}
-
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device,
-						     unsigned int *count,
-						     nvmlProcessInfo_t *infos)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, count, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetComputeRunningProcesses_v2, device, count,
-		  infos);
-	return list_processes(&d, count, infos, sizeof(*infos));
-}
-
-nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device,
-						     unsigned int *count,
-						     nvmlProcessInfo_t *infos)
-{
-	struct drill_device d;
-	nvmlReturn_t r = drill_nvml_ask(device, DRILL_NVML_LIVE, count, &d);
-
-	if (r)
-		return r;
-	NVML_PASS(nvmlDeviceGetComputeRunningProcesses_v3, device, count,
-		  infos);
-	return list_processes(&d, count, infos, sizeof(*infos));
 }

@@ -6,6 +6,7 @@
  */
 #include "check_main.h"
 
+#include "injectors/hooks/device_load.h"
 #include "injectors/hooks/device_step.h"
 #include "tests/support/nvml_rig.h"
 
@@ -77,6 +78,83 @@ START_TEST(a_device_that_is_well_is_as_the_library_says)
 	OK(n.nvmlDeviceGetNvLinkState(d[0], 3, &a));
 	SAYS(n.nvmlDeviceGetNvLinkState(d[0], 4, &a),
 	     NVML_ERROR_NOT_SUPPORTED);
+}
+END_TEST
+
+/* What is reserved stays so: used and left are not all there is. */
+static void check_memory(unsigned int device, unsigned long long used,
+			 unsigned long long left)
+{
+	nvmlMemory_t m;
+
+	OK(n.nvmlDeviceGetMemoryInfo(d[device], &m));
+	ck_assert_uint_eq(m.total, 1000);
+	ck_assert_uint_eq(m.used, used);
+	ck_assert_uint_eq(m.free, left);
+}
+
+START_TEST(memory_and_load_are_the_librarys)
+{
+	nvmlUtilization_t u;
+	nvmlProcessInfo_t info[2];
+	unsigned int count;
+
+	start();
+	for (unsigned int i = 0; i < 2; i++) {
+		check_memory(i, 300 + i, 600 - i);
+		OK(n.nvmlDeviceGetUtilizationRates(d[i], &u));
+		ck_assert(u.gpu == 20 + i && u.memory == 7);
+		count = 2;
+		OK(n.nvmlDeviceGetComputeRunningProcesses_v3(d[i], &count,
+							     info));
+		ck_assert(count == 1 && info[0].pid == 4711 + i &&
+			  info[0].usedGpuMemory == 12345);
+	}
+}
+END_TEST
+
+START_TEST(a_fault_fills_what_the_library_says_is_left)
+{
+	struct drill_device_fault *f = &rig.p->fault[0];
+
+	start();
+	f->action = DRILL_DEVICE_OOM;
+	f->device = 1;
+	f->rank = -1;
+	f->limit_bytes = 350;
+	atomic_store(&f->state, DRILL_DEVICE_ARMED);
+	check_memory(0, 850, 50);
+	check_memory(1, 301, 599);
+	f->limit_bytes = 0;
+	f->every = 1;
+	check_memory(0, 900, 0);
+	atomic_store(&f->state, DRILL_DEVICE_OVER);
+	check_memory(0, 300, 600);
+}
+END_TEST
+
+/* With a driver of hardware a hang is a function of the host: its NVML knows
+ * nothing of it. */
+START_TEST(a_hang_is_added_to_the_librarys_load)
+{
+	struct drill_device_client *c = &rig.p->client[5];
+	nvmlUtilization_t u;
+	int held;
+
+	start();
+	c->proxies = 1;
+	c->devices = 2;
+	c->use[0].device_1 = 2;
+	c->hello = 1;
+	held = drill_device_hold(5);
+	c->use[0].time[0].since_ns = 1;
+	OK(n.nvmlDeviceGetUtilizationRates(d[0], &u));
+	ck_assert(u.gpu == 100 && u.memory == 7);
+	OK(n.nvmlDeviceGetUtilizationRates(d[1], &u));
+	ck_assert_uint_eq(u.gpu, 21);
+	close(held);
+	OK(n.nvmlDeviceGetUtilizationRates(d[0], &u));
+	ck_assert_uint_eq(u.gpu, 20);
 }
 END_TEST
 
@@ -246,6 +324,9 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_device_that_is_well_is_as_the_library_says);
+	tcase_add_test(tc, memory_and_load_are_the_librarys);
+	tcase_add_test(tc, a_fault_fills_what_the_library_says_is_left);
+	tcase_add_test(tc, a_hang_is_added_to_the_librarys_load);
 	tcase_add_test(tc, what_was_injected_is_added);
 	tcase_add_test(tc, a_call_without_a_function_here_arrives_whole);
 	tcase_add_test(tc, a_device_that_the_page_says_is_gone_is_not_counted);

@@ -3,6 +3,7 @@
  */
 #include "check_main.h"
 
+#include "injectors/hooks/device_load.h"
 #include "injectors/hooks/device_step.h"
 #include "injectors/hooks/hook_page.h"
 #include "tests/support/nvml_rig.h"
@@ -37,6 +38,19 @@ static void start(void)
 static void set_health(unsigned int device, uint32_t health)
 {
 	atomic_store(&p->device[device].health, health);
+}
+
+/* As a process that the CUDA proxy is in. */
+static void computes(int client, uint64_t devices)
+{
+	struct drill_device_client *c = &p->client[client];
+
+	c->claimed = 1;
+	c->pid = getpid();
+	c->proxies = 1;
+	c->devices = devices;
+	c->hello = DRILL_HELLO_HERE;
+	ck_assert_int_ge(drill_device_hold(client), 0);
 }
 
 START_TEST(a_device_is_found_by_all_its_names)
@@ -122,8 +136,11 @@ START_TEST(what_stands_on_the_page_is_what_is_read)
 	unsigned int v;
 
 	start();
-	p->device[0].used_bytes = 4096;
-	p->device[0].utilisation_pct = 77;
+	computes(0, 1);
+	p->client[0].shows = 1;
+	p->client[0].use[2].device_1 = 1;
+	p->client[0].use[2].used_bytes = 4096;
+	p->client[0].use[2].time[0].since_ns = 1; /* long ago */
 	p->device[0].sm_mhz = 600;
 	p->device[0].clock_reasons = nvmlClocksThrottleReasonHwSlowdown;
 	OK(n.nvmlDeviceGetMemoryInfo(d[0], &m));
@@ -135,7 +152,7 @@ START_TEST(what_stands_on_the_page_is_what_is_read)
 	SAYS(n.nvmlDeviceGetMemoryInfo_v2(d[0], &m2),
 	     NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
 	OK(n.nvmlDeviceGetUtilizationRates(d[0], &u));
-	ck_assert_uint_eq(u.gpu, 77);
+	ck_assert(u.gpu == 100 && u.memory == 0);
 	OK(n.nvmlDeviceGetClockInfo(d[0], NVML_CLOCK_SM, &v));
 	ck_assert_uint_eq(v, 600);
 	OK(n.nvmlDeviceGetMaxClockInfo(d[0], NVML_CLOCK_SM, &v));
@@ -375,12 +392,11 @@ START_TEST(processes_that_compute_on_a_device_are_listed)
 	unsigned int v = 0;
 
 	start();
-	for (int i = 10; i < 12; i++) {
-		p->client[i].pid = getpid();
-		p->client[i].proxies = 1;
-		p->client[i].devices = i == 10 ? 1 : 3;
-		p->client[i].hello = DRILL_HELLO_HERE;
-	}
+	computes(1, 1);
+	computes(2, 3);
+	p->client[2].shows = 1;
+	p->client[2].use[0].device_1 = 2;
+	p->client[2].use[0].used_bytes = 777;
 	SAYS(n.nvmlDeviceGetComputeRunningProcesses_v3(d[0], &v, NULL),
 	     NVML_ERROR_INSUFFICIENT_SIZE);
 	ck_assert_uint_eq(v, 2);
@@ -388,10 +404,12 @@ START_TEST(processes_that_compute_on_a_device_are_listed)
 	OK(n.nvmlDeviceGetComputeRunningProcesses_v3(d[1], &v, info));
 	ck_assert_uint_eq(v, 1);
 	ck_assert_uint_eq(info[0].pid, getpid());
+	ck_assert_uint_eq(info[0].usedGpuMemory, 777);
 	v = 4;
 	OK(n.nvmlDeviceGetComputeRunningProcesses(d[0], &v, one));
 	ck_assert(v == 2 && one[1].pid == (unsigned int)getpid());
-	p->client[11].hello = DRILL_HELLO_BYE;
+	ck_assert(one[0].usedGpuMemory == NVML_VALUE_NOT_AVAILABLE);
+	p->client[2].hello = DRILL_HELLO_BYE;
 	v = 0;
 	OK(n.nvmlDeviceGetComputeRunningProcesses_v2(d[1], &v, NULL));
 }

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * Environment: FAULTDRILL_DEVICE_COUNT (devices of this host, 1),
- * CUDA_VISIBLE_DEVICES, FAULTDRILL_DEVICE_MEMORY (bytes for a process on a
- * device, 256 MiB), FAULTDRILL_PACE (on, or off), FAULTDRILL_DEVICE_FLOPS and
+ * CUDA_VISIBLE_DEVICES, FAULTDRILL_DEVICE_MEMORY (bytes of a device,
+ * 256 MiB; where the processes of a host share it, what its device page says),
+ * FAULTDRILL_PACE (on, or off), FAULTDRILL_DEVICE_FLOPS and
  * FAULTDRILL_DEVICE_BYTES (a second, the pace model), FAULTDRILL_ISA.
  */
 #include <stdio.h>
@@ -125,8 +126,8 @@ static void start(void)
 			       ordinal);
 	for (i = 0; i < soft.devices; i++) {
 		soft.device[i].ordinal = ordinal[i];
-		soft.device[i].limit = (size_t)number(
-			"FAULTDRILL_DEVICE_MEMORY", FAULTDRILL_SOFT_MEMORY);
+		soft.device[i].limit = (size_t)faultdrill_soft_memory();
+		soft.device[i].use = &soft.device[i].own;
 	}
 	soft.pace = !pace || strcmp(pace, "off");
 	soft.flops = number("FAULTDRILL_DEVICE_FLOPS", 20e9);

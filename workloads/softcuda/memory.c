@@ -64,21 +64,24 @@ static CUresult allocate(struct CUctx_st *c, size_t n, bool host, void **out)
 
 	if (!n)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (round < n || (!host && round > c->device->limit - c->device->used))
+	if (round < n)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = realloc(c->ranges, (c->n_ranges + 1) * sizeof(*r));
 	if (!r)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	c->ranges = r;
-	p = aligned_alloc(ALIGN, round);
-	if (!p)
+	if (!host && !soft_take(c->device, round))
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	p = aligned_alloc(ALIGN, round);
+	if (!p) {
+		if (!host)
+			soft_give(c->device, round);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	i = above(c, p);
 	memmove(r + i + 1, r + i, (c->n_ranges - i) * sizeof(*r));
 	r[i] = (struct soft_range){ p, n, host };
 	c->n_ranges++;
-	if (!host)
-		c->device->used += round;
 	*out = p;
 	return CUDA_SUCCESS;
 }
@@ -88,7 +91,7 @@ static void release(struct CUctx_st *c, struct soft_range *r)
 	size_t i = (size_t)(r - c->ranges);
 
 	if (!r->host)
-		c->device->used -= (r->size + ALIGN - 1) / ALIGN * ALIGN;
+		soft_give(c->device, (r->size + ALIGN - 1) / ALIGN * ALIGN);
 	free(r->base);
 	c->n_ranges--;
 	memmove(r, r + 1, (c->n_ranges - i) * sizeof(*r));
@@ -112,7 +115,7 @@ SOFT_API CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
 	if (!available || !total)
 		return soft_leave(CUDA_ERROR_INVALID_VALUE);
 	*total = c->device->limit;
-	*available = c->device->limit - c->device->used;
+	*available = soft_left(c->device);
 	return soft_leave(CUDA_SUCCESS);
 }
 

@@ -51,7 +51,9 @@ struct CUctx_st {
 
 struct soft_device {
 	int ordinal; /* physical: CUDA_VISIBLE_DEVICES is above it */
-	size_t limit, used;
+	size_t limit, used; /* used: by this process */
+	struct faultdrill_device_use own, *use; /* use: where it is shown */
+	uint64_t (*others)(int device); /* bytes they hold; or NULL */
 	struct CUctx_st primary;
 	int retained;
 	CUresult broken; /* what the next operation fails with; 0: nothing */
@@ -66,6 +68,7 @@ struct CUstream_st {
 	const void *owner; /* thread whose default stream it is, or NULL */
 	struct soft_capture *capture; /* or NULL */
 	bool closing, exited;
+	unsigned int occupies; /* bits of faultdrill_use_bits */
 	unsigned int refs; /* context's, events', waiting operations' */
 	uint64_t submitted, done;
 	int64_t ready_ns; /* end of the last operation in the pace model */
@@ -221,6 +224,15 @@ void soft_drop_capture(struct CUstream_st *s);
 
 /* ---- worker.c ---- */
 void *soft_worker(void *stream);
+
+/* ---- share.c: with the lock held ---- */
+/* Bytes of the device that nobody holds. */
+size_t soft_left(const struct soft_device *d);
+/* Takes @n bytes for this process, if they are left. */
+bool soft_take(struct soft_device *d, size_t n);
+void soft_give(struct soft_device *d, size_t n);
+/* The stream's work goes over to these bits. */
+void soft_occupy(struct CUstream_st *s, unsigned int bits);
 
 /* ---- memory.c: with the lock held ---- */
 void soft_free_now(struct CUctx_st *ctx, void *p);

@@ -85,12 +85,14 @@ static void sleep_until(int64_t ns)
 }
 
 /* Waits for what the operation depends on; gives the model's time of it. */
-static int64_t wait_deps(struct soft_op *op)
+static int64_t wait_deps(struct CUstream_st *s, struct soft_op *op)
 {
 	int64_t ready = op->submit_ns;
 	unsigned int i;
 
 	for (i = 0; i < op->deps; i++) {
+		if (op->dep[i].stream->done < op->dep[i].seq)
+			soft_occupy(s, 0);
 		soft_wait(op->dep[i].stream, op->dep[i].seq);
 		if (op->dep[i].stream->ready_ns > ready)
 			ready = op->dep[i].stream->ready_ns;
@@ -121,10 +123,30 @@ static int64_t call(const struct soft_op *op, int64_t begin)
 	return now > begin ? now : begin;
 }
 
+/* From begin to end a kernel reads and writes memory. What takes no time ends
+ * nothing: work that follows on work leaves no gap. */
+static unsigned int occupies(const struct soft_op *op, unsigned int before)
+{
+	switch (op->kind) {
+	case SOFT_LAUNCH:
+		return FAULTDRILL_USE_KERNEL | FAULTDRILL_USE_MEMORY;
+	case SOFT_COPY:
+	case SOFT_SET:
+		return FAULTDRILL_USE_MEMORY;
+	case SOFT_CALL:
+		return 0;
+	case SOFT_RECORD:
+	case SOFT_WAIT:
+	case SOFT_FREE:
+		break;
+	}
+	return before;
+}
+
 static void execute(struct CUstream_st *s, struct soft_op *op)
 {
 	struct CUctx_st *c = s->ctx;
-	int64_t begin = wait_deps(op), left;
+	int64_t begin = wait_deps(s, op), left;
 	bool last;
 
 	if (c->alive && !c->pending)
@@ -135,6 +157,7 @@ static void execute(struct CUstream_st *s, struct soft_op *op)
 		soft_free_now(c, op->dst);
 	if (s->ready_ns > begin)
 		begin = s->ready_ns;
+	soft_occupy(s, occupies(op, s->occupies));
 	pthread_mutex_unlock(&soft.lock);
 	if (op->kind == SOFT_CALL)
 		begin = call(op, begin);
@@ -179,6 +202,8 @@ void *soft_worker(void *stream)
 	prctl(PR_SET_TIMERSLACK, 1000);
 	pthread_mutex_lock(&soft.lock);
 	for (;;) {
+		if (!s->head)
+			soft_occupy(s, 0);
 		while (!s->head && !s->closing)
 			pthread_cond_wait(&s->work, &soft.lock);
 		op = s->head;

@@ -79,6 +79,29 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor,
 	return NVML_SUCCESS;
 }
 
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
+{
+	*memory = (nvmlMemory_t){ .total = 1000, .used = 300 + INDEX(device),
+				  .free = 600 - INDEX(device) };
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
+					   nvmlUtilization_t *utilization)
+{
+	*utilization = (nvmlUtilization_t){ 20 + INDEX(device), 7 };
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device,
+						     unsigned int *count,
+						     nvmlProcessInfo_t *infos)
+{
+	*infos = (nvmlProcessInfo_t){ 4711 + INDEX(device), 12345, 0, 0 };
+	*count = 1;
+	return NVML_SUCCESS;
+}
+
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned int type,
 				    unsigned int *mhz)
 {

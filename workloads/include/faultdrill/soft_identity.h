@@ -10,10 +10,10 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FAULTDRILL_SOFT_NAME "faultdrill software device"
-/* Of a device, unless FAULTDRILL_DEVICE_MEMORY says otherwise. */
 #define FAULTDRILL_SOFT_MEMORY (UINT64_C(256) << 20)
 
 struct faultdrill_soft_identity {
@@ -21,6 +21,15 @@ struct faultdrill_soft_identity {
 	uint32_t domain, bus, dev; /* PCI; the function is 0 */
 	char name[64], serial[32];
 };
+
+/* Bytes of a device: what FAULTDRILL_DEVICE_MEMORY says, if it says a number. */
+static inline uint64_t faultdrill_soft_memory(void)
+{
+	const char *v = getenv("FAULTDRILL_DEVICE_MEMORY");
+	double n = v ? strtod(v, NULL) : 0;
+
+	return n >= 1 && n < 0x1p62 ? (uint64_t)n : FAULTDRILL_SOFT_MEMORY;
+}
 
 /* FNV-1a over the host's name and the number. */
 static inline uint64_t faultdrill_soft_hash(const char *host, int ordinal)

@@ -1,4 +1,4 @@
-/* softcuda.h - what a host-compiled kernel module is to the software device
+/* softcuda.h - what kernel modules and monitors are to the software device
  * SPDX-License-Identifier: MIT
  *
  * A module is a shared object that exports one `const struct softcuda_module
@@ -9,6 +9,8 @@
 #define FAULTDRILL_SOFTCUDA_H
 
 #include <stdint.h>
+
+#include "faultdrill/device_use.h"
 
 #define SOFTCUDA_MAGIC UINT64_C(0x6c75646f4d74666f)
 #define SOFTCUDA_VERSION 1
@@ -43,5 +45,19 @@ struct softcuda_module {
 	const char *isa; /* instruction set that it was compiled for */
 	const struct softcuda_kernel *kernel;
 };
+
+/* How the processes of a host share a device: each is told by what surrounds it
+ * where to show its use, and how to learn of that of the others. */
+struct softcuda_share {
+	struct faultdrill_device_use *use; /* filled from now on */
+	uint64_t memory_bytes;		   /* of the device */
+	uint64_t (*others)(int device);	   /* bytes that are not this process's;
+					      calls nothing of the driver */
+};
+
+/* After cuInit and before the first context of that device; lives as long as
+ * the process. 0, or not 0: it is too late, nothing is shown. Not part of
+ * CUDA. */
+int softcuda_share(int device, const struct softcuda_share *share);
 
 #endif
