@@ -76,6 +76,12 @@ await_end 30
 $dir/h1/hooks.page $dir/h1/wake none $dir" ]
 verdict "a rank finds its place in its environment, and no token"
 
+four next --library-path "/nowhere:$base/softcuda" -- \
+	sh -c 'echo "$FAULTDRILL_CUDA_NEXT $FAULTDRILL_NVML_NEXT"'
+await_end 30
+[ "$(cat "$dir/log/rank3.a1.log")" = "$base/softcuda/libcuda.so.1 soft" ]
+verdict "behind the proxies of a rank is the software device of its path"
+
 four mute -- "$job" "$base/mute/state" 200 20 20000
 wait_for 20 test -s "$dir/state"
 for p in $(job_left); do

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,6 +57,22 @@ static void prepend(const char *name, const char *first)
 		    old ? old : "");
 }
 
+/* Where the software device is among the libraries it is what is behind both
+ * proxies, wherever the job goes on to look for libraries. */
+static void set_next(const char *dirs)
+{
+	const char *begin = dirs ? strstr(dirs, "softcuda") : NULL;
+
+	if (!begin)
+		return;
+	while (begin > dirs && begin[-1] != ':')
+		begin--;
+	put("FAULTDRILL_NVML_NEXT", "soft");
+	if (!getenv("FAULTDRILL_CUDA_NEXT"))
+		put("FAULTDRILL_CUDA_NEXT", "%.*s/libcuda.so.1",
+		    (int)strcspn(begin, ":"), begin);
+}
+
 static void set_environment(const struct starter *s)
 {
 	char ring[4096];
@@ -63,8 +80,7 @@ static void set_environment(const struct starter *s)
 	put("FAULTDRILL_RING", "%s", starter_ring(s, ring, sizeof(ring)));
 	put("FAULTDRILL_HOOKS", "%s/%s/hooks.page", s->dir, s->host);
 	put("FAULTDRILL_DEVICES", "%s/%s/devices.page", s->dir, s->host);
-	if (s->library_path && strstr(s->library_path, "softcuda"))
-		put("FAULTDRILL_NVML_NEXT", "soft");
+	set_next(s->library_path);
 	put("FAULTDRILL_WAKE", "%s/%s/wake", s->dir, s->host);
 	put("FAULTDRILL_HOST", "%s", s->host);
 	put("FAULTDRILL_SLOT", "%d", s->rank);
