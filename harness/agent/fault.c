@@ -509,12 +509,36 @@ void fault_woken(struct agent *a)
 
 static void never_met(struct agent *a, struct instance *i)
 {
-	const char *call = i->target->fault->plan->at.call;
-	char text[200];
+	const struct drill_fault *f = i->target->fault->plan;
+	const char *call = f->at.call, *kernel = f->at.kernel;
+	char text[300];
 
-	snprintf(text, sizeof(text), "armed on host %.40s, and no %.40s of %.60s "
-		 "met it there", a->host, call ? call : "call",
-		 i->target->name);
+	if (!i->in_call || !call)
+		snprintf(text, sizeof(text), "armed on host %.40s, and no call "
+			 "of %.60s met it there", a->host, i->target->name);
+	else if (kernel && kernel[0])
+		snprintf(text, sizeof(text), "it waits for launch %lld of a "
+			 "kernel with '%.60s' in its name, and %.60s never came "
+			 "to it", (long long)f->at.nth, kernel,
+			 i->target->name);
+	else
+		snprintf(text, sizeof(text), "it waits for call %lld of %.60s, "
+			 "and %.60s never came to it", (long long)f->at.nth,
+			 call, i->target->name);
+	failed(a, i, text);
+}
+
+/* What it was to act in never came. */
+static void never_ready(struct agent *a, struct instance *i)
+{
+	char text[300];
+
+	if (drill_injector_needs(injector(i), "hook:cuda"))
+		snprintf(text, sizeof(text), "no process of %.60s has opened "
+			 "the CUDA driver through the proxy", i->target->name);
+	else
+		snprintf(text, sizeof(text), "its target never became ready: "
+			 "the hook has not said hello");
 	failed(a, i, text);
 }
 
@@ -545,8 +569,7 @@ int fault_revert(struct agent *a, const char *fault)
 		i->target->active = false;
 		i->target->until_ns = 0;
 		if (i->state == WAITING)
-			failed(a, i, "its target never became ready: the hook "
-				     "has not said hello");
+			never_ready(a, i);
 		else if (i->state == BITING)
 			dirty += end_bite(a, i) < 0;
 		else

@@ -3,6 +3,7 @@
  */
 #include "exec_tell.h"
 
+#include "faultdrill/cuda_api.h"
 #include "harness/core/jsonx.h"
 
 #include <stdbool.h>
@@ -63,6 +64,83 @@ static void print_flat(json_t *v, const char **comma)
 	}
 }
 
+static json_int_t number(json_t *v, const char *key)
+{
+	return json_integer_value(json_object_get(v, key));
+}
+
+static const char *error_name(json_int_t error)
+{
+#define NAME(name, value, text)                                                \
+	case value:                                                            \
+		return #name;
+	switch (error) {
+		FAULTDRILL_CUDA_RESULTS(NAME)
+	default:
+		return "an error";
+	}
+#undef NAME
+}
+
+/* Which bits a silent fault has turned. */
+static void tell_sites(json_t *sites)
+{
+	json_t *s;
+	size_t i;
+
+	json_array_foreach(sites, i, s)
+		fprintf(stderr, "faultdrill: exec: bit %lld was flipped, of "
+				"%lld bytes at %s\n", (long long)number(s, "bit"),
+			(long long)number(s, "bytes"),
+			drill_json_text(s, "range"));
+}
+
+/* A device fault: who felt it first, and where it can be read. The rest is in
+ * the JSON. */
+static void tell_device(json_t *v)
+{
+	json_t *back = json_object_get(v, "read_back");
+	json_t *p = json_object_get(v, "process");
+	json_t *nvml = json_object_get(v, "nvml");
+	json_int_t error = number(back, "error");
+
+	fprintf(stderr, "faultdrill: exec: in force on device %lld",
+		(long long)number(back, "device"));
+	if (p)
+		fprintf(stderr, ", felt first in %s of process %lld",
+			drill_json_text(p, "call"),
+			(long long)number(p, "pid"));
+	if (p && number(p, "calls_with_error"))
+		fprintf(stderr, ", which returned %lld (%s)", (long long)error,
+			error_name(error));
+	if (strcmp(drill_json_text(back, "health"), "ok") != 0)
+		fprintf(stderr, "; the device is %s",
+			drill_json_text(back, "health"));
+	if (nvml)
+		fprintf(stderr, "; NVML %s", json_is_true(json_object_get(
+						     nvml, "as_on_page"))
+						     ? "says the same"
+						     : "says something else");
+	fprintf(stderr, "\n");
+	if (drill_json_text(v, "line")[0])
+		fprintf(stderr, "faultdrill: exec: in the log: %s\n",
+			drill_json_text(v, "line"));
+	tell_sites(json_object_get(v, "sites"));
+}
+
+static void tell_effect(json_t *v)
+{
+	const char *comma = "";
+
+	if (json_is_object(json_object_get(v, "read_back"))) {
+		tell_device(v);
+		return;
+	}
+	fprintf(stderr, "faultdrill: exec: in force: ");
+	print_flat(v, &comma);
+	fputc('\n', stderr);
+}
+
 json_t *drill_exec_proxies(json_t *events)
 {
 	json_t *list = json_array(), *e;
@@ -103,17 +181,11 @@ static void tell_proxies(json_t *events)
 
 void drill_exec_tell(json_t *events)
 {
-	const char *comma;
 	json_t *e;
 	size_t i;
 
-	json_array_foreach(events, i, e) {
-		if (!is_kind(e, "fault.effective"))
-			continue;
-		comma = "";
-		fprintf(stderr, "faultdrill: exec: in force: ");
-		print_flat(json_object_get(e, "evidence"), &comma);
-		fputc('\n', stderr);
-	}
+	json_array_foreach(events, i, e)
+		if (is_kind(e, "fault.effective"))
+			tell_effect(json_object_get(e, "evidence"));
 	tell_proxies(events);
 }

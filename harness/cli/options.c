@@ -156,7 +156,11 @@ static int check_count(struct drill_cli *cli, struct drill_err *err)
 				     v->name, v->name, v->args);
 	if (cli->n_args > v->max_args)
 		return drill_err_set(err, -EINVAL, NULL, "%s: '%s' is one too "
-				     "many", v->name, cli->args[v->max_args]);
+				     "many%s", v->name,
+				     cli->args[v->max_args],
+				     strncmp(v->args, "-- ", 3) == 0
+					     ? ": write -- before the command"
+					     : "");
 	return 0;
 }
 

@@ -20,10 +20,17 @@
 #include "injectors/hooks/devices.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* As a shell says it. */
+static int no_command(int why)
+{
+	return why == ENOENT ? 127 : 126;
+}
 
 static enum drill_outcome become(struct drill_cli *cli, const char *path)
 {
@@ -48,7 +55,28 @@ static enum drill_outcome become(struct drill_cli *cli, const char *path)
 	execvp(cli->rest[0], cli->rest);
 	fprintf(stderr, "faultdrill: exec: %s: %s\n", cli->rest[0],
 		strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	_exit(no_command(errno));
+}
+
+/* Looked for as execvp will; an errno, 0: it is there. */
+static int cannot_run(const char *command)
+{
+	const char *path = getenv("PATH"), *end;
+	int why = ENOENT;
+	char full[PATH_MAX];
+
+	if (strchr(command, '/'))
+		return access(command, X_OK) < 0 ? errno : 0;
+	for (path = path ? path : "/bin:/usr/bin"; *path; path = end + !!*end) {
+		end = path + strcspn(path, ":");
+		snprintf(full, sizeof(full), "%.*s%s%s", (int)(end - path), path,
+			 end > path ? "/" : "", command);
+		if (access(full, X_OK) == 0)
+			return 0;
+		if (errno == EACCES)
+			why = EACCES;
+	}
+	return why;
 }
 
 /* A scenario of one fault and one command. Takes over @fault. */
@@ -215,8 +243,10 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 
 enum drill_outcome drill_verb_exec(struct drill_cli *cli)
 {
-	const char *text = drill_opt(cli, "fault");
+	json_t *faults = json_object_get(cli->opts, "fault");
+	const char *text = json_string_value(json_array_get(faults, 0));
 	struct drill_err err = { 0 };
+	int missing;
 	json_t *fault = NULL, *doc;
 	enum drill_outcome o;
 
@@ -228,6 +258,9 @@ enum drill_outcome drill_verb_exec(struct drill_cli *cli)
 	if (!text)
 		return drill_cli_usage("exec: no fault: --fault 'host.stop { "
 				       "at = at.time \"1s\" }'");
+	if (json_array_size(faults) > 1)
+		return drill_cli_usage("exec: one fault, not two: more than "
+				       "one needs a scenario (faultdrill run)");
 	if (drill_opt(cli, "devices") && (atoi(drill_opt(cli, "devices")) < 1 ||
 					  atoi(drill_opt(cli, "devices")) >
 						  DRILL_DEVICES))
@@ -235,6 +268,13 @@ enum drill_outcome drill_verb_exec(struct drill_cli *cli)
 				       "%d", DRILL_DEVICES);
 	if (drill_script_fault(text, &fault, &err) < 0)
 		return drill_cli_fail(&err);
+	missing = cannot_run(cli->rest[0]);
+	if (missing) {
+		fprintf(stderr, "faultdrill: exec: %s: %s; nothing was "
+				"started\n", cli->rest[0], strerror(missing));
+		json_decref(fault);
+		return (enum drill_outcome)no_command(missing);
+	}
 	drill_heal_register(drill_lab_revertibles);
 	doc = scenario(cli, fault);
 	want(cli, fault);

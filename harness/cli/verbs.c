@@ -65,7 +65,7 @@ static const struct drill_option lab_options[] = {
 
 static const struct drill_option exec_options[] = {
 	STATE_OPTION,
-	{ "fault", 'f', "EXPRESSION", false,
+	{ "fault", 'f', "EXPRESSION", true, /* so that a second is noticed */
 	  "The fault, as in 'host.stop { at = at.time \"1s\" }'." },
 	{ "devices", 0, "N", false,
 	  "Software devices, where there is no driver (1)." },

@@ -111,6 +111,7 @@ struct drill_trial {
 struct drill_proxied {
 	bool hello;
 	int64_t bypassed; /* second driver libraries seen */
+	int64_t launches; /* of kernels */
 };
 
 typedef bool drill_ready_fn(struct drill *d);
@@ -214,6 +215,10 @@ void drill_evidence_look(struct drill_trial *t, json_t *event);
 void drill_evidence_ended(struct drill *d, int host, json_t *msg);
 /* Findings: processes that the hooks did not see, or not all of. */
 void drill_evidence_find(struct drill_trial *t);
+/* Why a fault of @in that was fired may not have been felt, as ": ..."; "" when
+ * the hooks do not know. */
+const char *drill_evidence_unfelt(const struct drill_trial *t,
+				  const struct drill_injector *in);
 /* trials[].hooks, from the events alone. */
 void drill_evidence_put(json_t *trial, json_t *events);
 

@@ -91,7 +91,27 @@ static void take_proxy(struct drill *d, int host, json_t *process)
 		json_is_true(json_object_get(process, "cuda"));
 	d->trial->proxied[r].bypassed += json_integer_value(
 		json_object_get(process, "bypassed"));
+	d->trial->proxied[r].launches += json_integer_value(
+		json_object_get(process, "launches"));
 	note(d, host, "cuda", process);
+}
+
+const char *drill_evidence_unfelt(const struct drill_trial *t,
+				  const struct drill_injector *in)
+{
+	int r, ranks = drill_workload_ranks(t->d->spec->workload);
+	int64_t launches = 0;
+	bool hello = false;
+
+	if (!drill_injector_needs(in, "hook:cuda"))
+		return "";
+	for (r = 0; r < ranks; r++) {
+		hello |= t->proxied[r].hello;
+		launches += t->proxied[r].launches;
+	}
+	return !hello ? ": no process has opened the CUDA driver"
+	       : !launches ? ": no process has launched a kernel"
+			   : ": no process that uses that device felt it";
 }
 
 void drill_evidence_ended(struct drill *d, int host, json_t *msg)

@@ -428,10 +428,14 @@ static void find_never_fired(struct drill *d, struct drill_trial *t)
 					json_string_value(v));
 		drill_trial_find(t, DRILL_INCONCLUSIVE,
 				 f->requested ? "'%s' was fired on host %s but "
-						"never took effect"
+						"never took effect%s"
 					      : "'%s' never fired; it was "
-						"armed on host %s",
-				 d->spec->faults[i].name, hosts);
+						"armed on host %s%s",
+				 d->spec->faults[i].name, hosts,
+				 f->requested
+					 ? drill_evidence_unfelt(
+						   t, d->spec->faults[i].injector)
+					 : "");
 	}
 }
 

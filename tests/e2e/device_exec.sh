@@ -29,7 +29,8 @@ while IFS='|' read -r name options command; do
 	unsaid "$name: the launch itself succeeds" 'cuLaunchKernel [1-9]'
 	said "$name: the next call that waits says it" 'step 3 cuStreamSynchronize 214 '
 	said "$name: every later call of the context says it" 'after cuMemFree_v2 214 '
-	said "$name: exec says which call it was" 'cuStreamSynchronize' err
+	said "$name: exec says which call it was" \
+		'felt first in cuStreamSynchronize[_a-z]* of process [0-9]+, which returned 214 .CUDA_ERROR_ECC_UNC' err
 done <<TABLE
 a linked program||$P/cuda_linked
 one that opens libcuda.so.1||$P/cuda_dlopen
@@ -145,6 +146,16 @@ for kind in static shared; do
 		"$resolved 0"
 	said "cudart, $kind: the fault reaches it through cuInit" 'cudaGetDeviceCount 3 '
 done
+
+# ---- a fault that is never met says what it waited for ----
+while IFS='|' read -r name fault words; do
+	ex --fault "$fault" -- $P/cuda_linked
+	is "$name: inconclusive" "$rc" 6
+	said "$name: the words" "$words" err
+done <<'TABLE'
+a kernel that there is not|device.xid { code = 48, at = at.launch("cuont", 3) }|it waits for launch 3 of a kernel with 'cuont' in its name, and device h0/gpu0 never came to it
+too few of a call|device.xid { code = 48, at = at.call("cuMemAlloc", 900) }|it waits for call 900 of cuMemAlloc, and device h0/gpu0 never came to it
+TABLE
 
 # ---- bad input: clear words, the right status, the program untouched ----
 while IFS='|' read -r name status words fault; do

@@ -61,8 +61,17 @@ a text that is no fault|2|--fault|2 + 2|true
 a fault that runs away|2|without waiting|(function() while true do end end)()|true
 a fault that never fires|6|never took effect|host.kill { rank = 0, at = at.time "1h" }|true
 a hook that nobody loads|6|has not said hello|collective.hang { rank = 0 }|sleep 0.3
-a command that there is not|6|no-such-program|host.kill { rank = 0, at = at.time "1h" }|/no-such-program
+a command that there is not|127|/no-such-program: No such file or directory; nothing was started|host.kill { rank = 0 }|/no-such-program
+a name that is on no path|127|no-such-program: No such|host.kill { rank = 0 }|no-such-program
+a command that is none|126|/etc/passwd: Permission denied|host.kill { rank = 0 }|/etc/passwd
+a program that never opens the driver|6|no process has opened the CUDA driver|device.xid { code = 48 }|true
 TABLE
+faultdrill exec $S --fault 'host.kill { rank = 0 }' --fault 'host.stop { rank = 0 }' -- true
+is "two faults: status" "$?" 2
+said "two faults: more than one needs a scenario" "$WORK/err" "one fault, not two: more than"
+faultdrill exec $S --fault 'host.kill { rank = 0 }' true
+is "a command without --: status" "$?" 2
+said "a command without --: it says where to write it" "$WORK/err" "write -- before the command"
 clean "refusals"
 
 # ---- a collective fault on a command of mpirun ----
