@@ -4,25 +4,20 @@
 #include "health.h"
 
 #include "policy.h"
+#include "watcher.h"
 
 #include <faultdrill/progress.h>
 
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#define AGAIN_MS 1000	/* until a watcher that ended is started again */
 #define RESET_MS 15000	/* a reset is answered by then */
 #define RESETS 3	/* of one device in one job, then it is bad */
 #define BAD_STARTS 2
 #define DEVICES 64
 #define SEEN 24
-#define WORDS 64
 
 struct complaint {
 	char by[16], what[24];
@@ -40,14 +35,8 @@ struct device {
 };
 
 struct launch_health {
-	struct launch_host *host;
-	struct launch_child child;
-	uv_pipe_t pipe;
-	bool open; /* the pipe */
-	bool known, quiet; /* it spoke once; its end was said once */
-	int64_t ended_ns, asked_ns;
-	char in[512];
-	size_t in_len;
+	struct launch_watcher watch; /* first: hear() is called with it */
+	int64_t asked_ns; /* for a reset */
 	struct device device[DEVICES + 1]; /* by index; the last: the host
 					      itself */
 };
@@ -136,7 +125,7 @@ static void complain(struct launch_health *w, int device, const char *by,
 		     const char *what, enum launch_action action,
 		     const char *why, const char *detail)
 {
-	struct launch_host *h = w->host;
+	struct launch_host *h = w->watch.host;
 	struct launch_job *j = h->job;
 	struct device *d = &w->device[device < 0 ? DEVICES : device];
 	char text[96], name[96];
@@ -238,7 +227,7 @@ static void exclude_for(struct launch_host *h, int device, const char *why)
 /* "reset DEVICE ok" or "reset DEVICE WHY" */
 static void hear_reset(struct launch_health *w, const char *line)
 {
-	struct launch_job *j = w->host->job;
+	struct launch_job *j = w->watch.host->job;
 	struct device *d;
 	int device, at = 0;
 
@@ -254,10 +243,11 @@ static void hear_reset(struct launch_health *w, const char *line)
 			 line + at);
 		return;
 	}
-	launch_say(j, "device %s/gpu%d was reset", w->host->name, device);
+	launch_say(j, "device %s/gpu%d was reset", w->watch.host->name, device);
 	launch_tell(j, "device.state",
-		    json_pack("{ss si ss ss}", "host", w->host->name, "device",
-			      device, "state", "reset", "reason", d->why));
+		    json_pack("{ss si ss ss}", "host", w->watch.host->name,
+			      "device", device, "state", "reset", "reason",
+			      d->why));
 	d->need = LAUNCH_IGNORE;
 	d->n_seen = 0;
 }
@@ -266,25 +256,26 @@ static void hear_reset(struct launch_health *w, const char *line)
  * that are left cannot be told from the one that is not. */
 static void hear_up(struct launch_health *w, const char *line)
 {
-	struct launch_job *j = w->host->job;
+	struct launch_job *j = w->watch.host->job;
 	int n, at = 0;
 	char why[96];
 
 	if (sscanf(line, "up %d %n", &n, &at) != 1)
 		return;
-	w->known = true;
-	if (n < 0 && !w->quiet)
-		launch_say(j, "health of %s: no NVML: %s", w->host->name,
+	if (n < 0 && !w->watch.quiet)
+		launch_say(j, "health of %s: no NVML: %s", w->watch.host->name,
 			   at ? line + at : "");
 	if (n < 0 || n >= devices_of_host(j) || j->o->devices == 0)
 		return;
 	snprintf(why, sizeof(why), "it has %d of %d devices", n,
 		 devices_of_host(j));
-	exclude(w->host, why);
+	exclude(w->watch.host, why);
 }
 
-static void hear(struct launch_health *w, const char *line)
+static void hear(struct launch_watcher *from, const char *line)
 {
+	struct launch_health *w = (struct launch_health *)from;
+
 	if (strncmp(line, "xid ", 4) == 0)
 		hear_xid(w, line);
 	else if (strncmp(line, "sign ", 5) == 0)
@@ -293,106 +284,6 @@ static void hear(struct launch_health *w, const char *line)
 		hear_reset(w, line);
 	else if (strncmp(line, "up ", 3) == 0)
 		hear_up(w, line);
-}
-
-static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *buf)
-{
-	struct launch_health *w = h->data;
-
-	(void)hint;
-	buf->base = w->in + w->in_len;
-	buf->len = sizeof(w->in) - 1 - w->in_len;
-}
-
-static void shut(struct launch_health *w)
-{
-	if (w->open)
-		uv_close((uv_handle_t *)&w->pipe, NULL);
-	w->open = false;
-}
-
-static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
-{
-	struct launch_health *w = s->data;
-	char *end;
-
-	(void)buf;
-	if (n < 0) { /* its end, or a line without one */
-		launch_child_kill(&w->child, SIGKILL);
-		shut(w);
-		return;
-	}
-	w->in_len += (size_t)n;
-	while ((end = memchr(w->in, '\n', w->in_len))) {
-		*end++ = '\0';
-		hear(w, w->in);
-		w->in_len -= (size_t)(end - w->in);
-		memmove(w->in, end, w->in_len);
-	}
-}
-
-/* ---- the watchers themselves ---- */
-
-static void say_to(struct launch_health *w, const char *line)
-{
-	uv_buf_t buf = uv_buf_init((char *)(uintptr_t)line,
-				   (unsigned int)strlen(line));
-
-	if (w->open)
-		uv_try_write((uv_stream_t *)&w->pipe, &buf, 1);
-}
-
-static void on_end(struct launch_child *c)
-{
-	struct launch_health *w = c->ctx;
-	struct launch_job *j = w->host->job;
-
-	shut(w);
-	w->ended_ns = launch_now();
-	if (!w->quiet && j->phase != LAUNCH_OVER)
-		launch_say(j, "the health check of %s has ended",
-			   w->host->name);
-	w->quiet = true;
-}
-
-static int start(struct launch_health *w, struct drill_err *err)
-{
-	struct launch_job *j = w->host->job;
-	char enter[4096], ms[24], *argv[WORDS + 12];
-	int pair[2], n, rc;
-
-	snprintf(enter, sizeof(enter), "%s", j->o->enter);
-	snprintf(ms, sizeof(ms), "%" PRId64,
-		 j->o->health_interval_ns / LAUNCH_MS);
-	n = launch_child_words(enter, argv, WORDS);
-	if (n > 0)
-		argv[n++] = w->host->name;
-	argv[n++] = j->starter;
-	argv[n++] = (char[]){"--health"};
-	argv[n++] = (char *)(uintptr_t)j->o->health;
-	argv[n++] = (char *)(uintptr_t)j->o->dir;
-	argv[n++] = w->host->name;
-	argv[n++] = ms;
-	if (*j->o->library_path)
-		argv[n++] = (char *)(uintptr_t)j->o->library_path;
-	argv[n] = NULL;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return drill_err_errno(err, errno, "launch", "socketpair");
-	w->child.on_end = on_end;
-	w->child.ctx = w;
-	w->child.io = pair[1];
-	rc = launch_child_start(&w->child, &j->loop, argv, NULL, err);
-	close(pair[1]);
-	if (rc < 0) {
-		close(pair[0]);
-		return rc;
-	}
-	w->in_len = 0;
-	uv_pipe_init(&j->loop, &w->pipe, 0);
-	w->pipe.data = w;
-	w->open = true;
-	uv_pipe_open(&w->pipe, pair[0]);
-	return uv_read_start((uv_stream_t *)&w->pipe, on_alloc, on_read);
 }
 
 int launch_health_open(struct launch_job *j, struct drill_err *err)
@@ -405,26 +296,21 @@ int launch_health_open(struct launch_job *j, struct drill_err *err)
 		if (!w)
 			return drill_err_set(err, -ENOMEM, "launch",
 					     "no memory");
-		w->host = &j->hosts[i];
+		w->watch.host = &j->hosts[i];
+		w->watch.hear = hear;
 		j->hosts[i].health = w;
-		rc = start(w, err);
+		rc = launch_watcher_start(&w->watch, err);
 	}
 	return rc;
 }
 
 void launch_health_tick(struct launch_job *j)
 {
-	struct drill_err err = {0};
 	int i;
 
-	for (i = 0; i < j->n_hosts; i++) {
-		struct launch_health *w = j->hosts[i].health;
-
-		if (w && !w->child.pid && !w->open && w->ended_ns &&
-		    launch_now() - w->ended_ns > AGAIN_MS * LAUNCH_MS &&
-		    start(w, &err) < 0)
-			w->ended_ns = launch_now();
-	}
+	for (i = 0; i < j->n_hosts; i++)
+		if (j->hosts[i].health)
+			launch_watcher_tick(&j->hosts[i].health->watch);
 }
 
 void launch_health_begin(struct launch_job *j)
@@ -445,7 +331,8 @@ void launch_health_look(struct launch_job *j)
 
 	for (i = 0; i < j->n_hosts; i++)
 		if (j->hosts[i].health)
-			say_to(j->hosts[i].health, "look\n");
+			launch_watcher_say(&j->hosts[i].health->watch,
+					   "look\n");
 }
 
 /* Of those that the job ran on, the one that was told first. */
@@ -465,7 +352,7 @@ bool launch_health_blame(struct launch_job *j)
 			}
 		}
 	if (of)
-		tell_blamed(j, of->host, first == DEVICES ? -1 : first,
+		tell_blamed(j, of->watch.host, first == DEVICES ? -1 : first,
 			    of->device[first].by,
 			    of->device[first].why);
 	return of;
@@ -508,30 +395,31 @@ static void ask_reset(struct launch_health *w, int index)
 	char line[32];
 
 	if (d->resets++ == RESETS) {
-		exclude_for(w->host, index, "resets do not help");
+		exclude_for(w->watch.host, index, "resets do not help");
 		return;
 	}
-	if (!w->open) {
-		exclude_for(w->host, index, "nobody is there to reset it");
+	if (!w->watch.open) {
+		exclude_for(w->watch.host, index,
+			    "nobody is there to reset it");
 		return;
 	}
 	snprintf(line, sizeof(line), "reset %d\n", index);
 	d->asked = true;
 	w->asked_ns = launch_now();
-	say_to(w, line);
+	launch_watcher_say(&w->watch, line);
 }
 
 static bool mend_device(struct launch_health *w, int index)
 {
 	struct device *d = &w->device[index];
 
-	if (w->host->bad || w->host->lost)
+	if (w->watch.host->bad || w->watch.host->lost)
 		return false;
 	if (d->asked && launch_now() - w->asked_ns > RESET_MS * LAUNCH_MS) {
 		d->asked = false;
-		exclude_for(w->host, index, "its reset never ended");
+		exclude_for(w->watch.host, index, "its reset never ended");
 	} else if (!d->asked && d->need == LAUNCH_REPLACE) {
-		exclude_for(w->host, index, d->why);
+		exclude_for(w->watch.host, index, d->why);
 	} else if (!d->asked &&
 		   (d->need == LAUNCH_RESET || d->need == LAUNCH_NOTE)) {
 		ask_reset(w, index);
@@ -557,8 +445,6 @@ void launch_health_close(struct launch_job *j)
 	int i;
 
 	for (i = 0; i < j->n_hosts; i++)
-		if (j->hosts[i].health) {
-			launch_child_kill(&j->hosts[i].health->child, SIGKILL);
-			shut(j->hosts[i].health);
-		}
+		if (j->hosts[i].health)
+			launch_watcher_close(&j->hosts[i].health->watch);
 }

@@ -6,7 +6,8 @@
  *   watch.c    what counts as trouble while it runs
  *   crew.c     the TCP side: a connection a rank starter
  *   mpirun.c   how the ranks are started
- *   health.c   watchers of the devices; policy.c what their word means
+ *   watcher.c  a watcher of the devices on each host; health.c what follows
+ *              from its word, policy.c what the word means
  *   fence.c    proof that an attempt is gone from every host
  *   recover.c  where the next attempt runs
  *   tell.c     events for the controller, lines for people
