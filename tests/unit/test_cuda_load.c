@@ -35,10 +35,22 @@ struct answer {
 };
 
 struct order {
-	char what; /* Alloc, Free, Info, Launch, Sync, eXec */
+	char what; /* Alloc, Free, Info, Kid, Launch, Sync, eXec */
 	size_t bytes;
 	CUdeviceptr p;
 };
+
+static int stay[2]; /* a child of its own lives until this is closed */
+
+static void have_child(void)
+{
+	char b;
+
+	if (fork())
+		return;
+	close(stay[1]);
+	_exit(read(stay[0], &b, 1) != 0);
+}
 
 static void obey(const struct order *o, struct answer *a)
 {
@@ -48,6 +60,9 @@ static void obey(const struct order *o, struct answer *a)
 		break;
 	case 'F':
 		a->result = cuMemFree_v2(o->p);
+		break;
+	case 'K':
+		have_child();
 		break;
 	case 'L':
 		for (size_t i = 0; i < o->bytes && !a->result; i++)
@@ -281,7 +296,25 @@ START_TEST(what_one_holds_another_cannot_have)
 }
 END_TEST
 
-/* Its pid lives on, and so would a lock that a child had inherited. */
+/* Nor does a child that goes on without it keep what it held. */
+START_TEST(a_process_that_dies_before_its_child_holds_nothing)
+{
+	struct child a;
+
+	ck_assert(!pipe2(stay, O_CLOEXEC));
+	monitor(1);
+	a = start(0);
+	OK(tell(&a, 'A', MIB, 0).result);
+	OK(tell(&a, 'K', 0, 0).result);
+	agree(&a, MIB);
+	kill_9(&a);
+	ck_assert_uint_eq(memory(0).used, 0);
+	close(stay[1]);
+	close(stay[0]);
+}
+END_TEST
+
+/* Its pid lives on. */
 START_TEST(a_process_that_becomes_another_program_holds_nothing)
 {
 	const struct timespec look = { .tv_nsec = 5000000 };
@@ -425,6 +458,7 @@ int main(void)
 	tcase_add_test(t, all_that_processes_hold_is_counted_once);
 	tcase_add_test(t, each_process_is_listed_with_what_it_holds);
 	tcase_add_test(t, what_one_holds_another_cannot_have);
+	tcase_add_test(t, a_process_that_dies_before_its_child_holds_nothing);
 	tcase_add_test(t, a_process_that_becomes_another_program_holds_nothing);
 	tcase_add_test(t, a_device_that_a_fault_fills_is_full_for_both);
 	tcase_add_test(t, a_device_is_busy_while_kernels_execute);
