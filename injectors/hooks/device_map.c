@@ -137,12 +137,16 @@ int drill_device_look(void)
 	return fd;
 }
 
+/* The file that is held, as the kernel knows it. */
+static struct statx held_file;
+
 int drill_device_hold(int client)
 {
 	struct flock l = record_of(client);
 	int e = errno, fd = drill_device_look();
 
-	if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &l)) {
+	if (fd >= 0 && (fcntl(fd, F_OFD_SETLK, &l) ||
+			statx(fd, "", AT_EMPTY_PATH, STATX_INO, &held_file))) {
 		close(fd);
 		fd = -1;
 	}
@@ -152,15 +156,14 @@ int drill_device_hold(int client)
 
 void drill_device_let_go(int fd)
 {
-	struct statx mine, page;
+	struct statx st;
 	int e = errno;
 
 	/* Who closes all files may have opened another one in its place. */
-	if (fd >= 0 && !statx(fd, "", AT_EMPTY_PATH, STATX_INO, &mine) &&
-	    !statx(AT_FDCWD, page_path, 0, STATX_INO, &page) &&
-	    mine.stx_ino == page.stx_ino &&
-	    mine.stx_dev_major == page.stx_dev_major &&
-	    mine.stx_dev_minor == page.stx_dev_minor)
+	if (fd >= 0 && !statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st) &&
+	    st.stx_ino == held_file.stx_ino &&
+	    st.stx_dev_major == held_file.stx_dev_major &&
+	    st.stx_dev_minor == held_file.stx_dev_minor)
 		close(fd);
 	errno = e;
 }
