@@ -339,7 +339,9 @@ static inline bool only_waits(unsigned int call)
 		if (i >= DRILL_DEVICE_FAULTS)
 			return false;
 		f = &p->fault[i];
-		if (load(&f->state) != DRILL_DEVICE_ARMED || !f->call)
+		if (!f->call)
+			continue; /* it would have set bit 2 */
+		if (load(&f->state) != DRILL_DEVICE_ARMED)
 			return false;
 		if (!drill_is_named(f, call))
 			continue;

@@ -16,22 +16,11 @@
 #define DRILL_CUDA_CALL_H
 
 #include "cuda_family.h"
+#include "cuda_kind.h"
 #include "cuda_proxy.h"
 #include "hook_ticks.h"
 
 #include <stdbool.h>
-
-/* What a call is, as far as errors and faults care. */
-enum drill_kind {
-	DRILL_KIND_OTHER, /* of a context, but does not look at its work */
-	DRILL_KIND_APART, /* of no context: devices, texts, the stack */
-	DRILL_KIND_LAUNCH,
-	DRILL_KIND_COPY,
-	DRILL_KIND_SYNC,
-	DRILL_KIND_QUERY,
-	DRILL_KIND_ALLOC,
-	DRILL_KIND_FREE,
-};
 
 #define DRILL_MAX_CANDIDATES 16
 

@@ -13,62 +13,9 @@
 
 /* ---- what a call is ---- */
 
-static const char *const symbols[DRILL_CUDA_CALLS] = {
-#define NAME(number, symbol, since) [number] = #symbol,
-	DRILL_CUDA_SYMBOLS(NAME)
-};
-
 static const bool wrapped[DRILL_CUDA_CALLS] = {
 #define WRAPPED(symbol, when) [DRILL_CALL_##symbol] = true,
 	DRILL_CUDA_WRAPS(WRAPPED)
-};
-
-/* The first that the symbol begins with. */
-static const struct {
-	const char *begin;
-	enum drill_kind kind;
-} kinds[] = {
-	{ "cuInit", DRILL_KIND_APART },
-	{ "cuDriverGet", DRILL_KIND_APART },
-	{ "cuGet", DRILL_KIND_APART },
-	{ "cuDeviceGetGraphMem", DRILL_KIND_OTHER },
-	{ "cuDevice", DRILL_KIND_APART },
-	{ "cuCtxCreate", DRILL_KIND_APART },
-	{ "cuCtxDestroy", DRILL_KIND_APART },
-	{ "cuCtxPush", DRILL_KIND_APART },
-	{ "cuCtxPop", DRILL_KIND_APART },
-	{ "cuCtxSetCurrent", DRILL_KIND_APART },
-	{ "cuCtxGetCurrent", DRILL_KIND_APART },
-	{ "cuCtxFromGreenCtx", DRILL_KIND_APART },
-	{ "cuGreenCtxCreate", DRILL_KIND_APART },
-	{ "cuThreadExchange", DRILL_KIND_APART },
-	{ "cuProfiler", DRILL_KIND_APART },
-	{ "cuLogs", DRILL_KIND_APART },
-	{ "cuCheckpoint", DRILL_KIND_APART },
-	{ "cuCoredump", DRILL_KIND_APART },
-	{ "cuTensorMap", DRILL_KIND_APART },
-	{ "cuLaunchHostFunc", DRILL_KIND_COPY },
-	{ "cuLaunch", DRILL_KIND_LAUNCH },
-	{ "cuGraphLaunch", DRILL_KIND_LAUNCH },
-	{ "cuMemcpy", DRILL_KIND_COPY },
-	{ "cuMemset", DRILL_KIND_COPY },
-	{ "cuMemPrefetch", DRILL_KIND_COPY },
-	{ "cuEventRecord", DRILL_KIND_COPY },
-	{ "cuStreamWait", DRILL_KIND_COPY },
-	{ "cuCtxSynchronize", DRILL_KIND_SYNC },
-	{ "cuStreamSynchronize", DRILL_KIND_SYNC },
-	{ "cuEventSynchronize", DRILL_KIND_SYNC },
-	{ "cuEventElapsedTime", DRILL_KIND_QUERY },
-	{ "cuStreamQuery", DRILL_KIND_QUERY },
-	{ "cuEventQuery", DRILL_KIND_QUERY },
-	{ "cuMemAllocHost", DRILL_KIND_OTHER },
-	{ "cuMemAlloc", DRILL_KIND_ALLOC },
-	{ "cuMemCreate", DRILL_KIND_ALLOC },
-	{ "cuArrayCreate", DRILL_KIND_ALLOC },
-	{ "cuArray3DCreate", DRILL_KIND_ALLOC },
-	{ "cuMipmappedArrayCreate", DRILL_KIND_ALLOC },
-	{ "cuMemFree", DRILL_KIND_FREE },
-	{ "cuModuleUnload", DRILL_KIND_FREE },
 };
 
 static uint8_t kind[DRILL_CUDA_CALLS];
@@ -78,17 +25,6 @@ enum drill_kind drill_kind_of(unsigned int number)
 {
 	return number < DRILL_CUDA_CALLS ? (enum drill_kind)kind[number] :
 					   DRILL_KIND_APART;
-}
-
-static void learn_kinds(void)
-{
-	for (int i = 0; i < DRILL_CUDA_CALLS; i++)
-		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-			if (!strncmp(symbols[i], kinds[k].begin,
-				     strlen(kinds[k].begin))) {
-				kind[i] = kinds[k].kind;
-				break;
-			}
 }
 
 /* ---- faults in time ---- */
@@ -180,27 +116,9 @@ static bool meets_old_error(const struct drill_device_fault *f,
 
 static bool is_of_kind(const struct drill_device_fault *f, enum drill_kind k)
 {
-	switch (f->action) {
-	case DRILL_DEVICE_STICKY:
-		return k == DRILL_KIND_LAUNCH ||
-		       (!f->kernel[0] && meets_old_error(f, k));
-	case DRILL_DEVICE_NOTHING:
-	case DRILL_DEVICE_RETURN:
-	case DRILL_DEVICE_DELAY:
-	case DRILL_DEVICE_HANG:
-	case DRILL_DEVICE_SLOW:
-		return k == DRILL_KIND_LAUNCH;
-	case DRILL_DEVICE_FLIP:
-		return k == (f->flip_where == DRILL_FLIP_COPY ?
-				     DRILL_KIND_COPY : DRILL_KIND_LAUNCH);
-	case DRILL_DEVICE_OOM:
-		return k == DRILL_KIND_ALLOC;
-	case DRILL_DEVICE_NO_PEER:
-	case DRILL_DEVICE_ABSENT:
-		return k == DRILL_KIND_LAUNCH && has_trigger(f);
-	default:
-		return false;
-	}
+	return drill_kind_triggers(f, k) ||
+	       (f->action == DRILL_DEVICE_STICKY && !f->kernel[0] &&
+		meets_old_error(f, k));
 }
 
 static bool is_of_kernel(const struct drill_call *c,
@@ -418,7 +336,7 @@ bool drill_effect_before(unsigned int call, CUresult *result)
 
 void drill_effect_start(void)
 {
-	learn_kinds();
+	drill_cuda_kinds(kind);
 	drill_cuda_families(drill_family);
 	drill_contexts_start();
 }

@@ -265,7 +265,8 @@ struct drill_device_page {
 	} logged[2];
 	/* By entry point: not 0 sends a call through the slow way. Bit 0: a
 	 * fault names it (agent). Bit 1: some context or device is sick: set by
-	 * a firing, never taken back in this trial. */
+	 * a firing, never taken back in this trial. Bit 2: a fault is about its
+	 * kind (agent). */
 	_Alignas(64) _Atomic uint8_t hot[DRILL_DEVICE_CALLS];
 	_Alignas(4096) struct drill_device device[DRILL_DEVICES];
 	_Alignas(4096) struct drill_device_fault fault[DRILL_DEVICE_FAULTS];

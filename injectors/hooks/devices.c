@@ -4,6 +4,7 @@
 #include "devices.h"
 
 #include "cuda_family.h"
+#include "cuda_kind.h"
 #include "device_step.h"
 #include "hook_ticks.h"
 
@@ -28,6 +29,7 @@
 #define WHO "devices"
 #define PAGE_BYTES sizeof(struct drill_device_page)
 #define HOT_NAMED 1
+#define HOT_KIND 4
 #define DRIVER "/proc/driver/nvidia/gpus"
 
 /* What NVML says of a device that does nothing wrong. */
@@ -374,17 +376,29 @@ static void heat_call(const struct drill_device_fault *f,
 
 	if (call >= DRILL_CUDA_CALLS)
 		return;
-	hot[call] = HOT_NAMED;
+	hot[call] |= HOT_NAMED;
 	drill_cuda_families(family);
 	for (int i = 0; f->family && i < DRILL_CUDA_CALLS; i++)
 		if (family[i] == family[call])
-			hot[i] = HOT_NAMED;
+			hot[i] |= HOT_NAMED;
+}
+
+/* Once fired it may concern any call. */
+static void heat_kinds(const struct drill_device_fault *f,
+		       uint8_t hot[DRILL_DEVICE_CALLS])
+{
+	bool fired = atomic_load(&f->state) != DRILL_DEVICE_ARMED;
+	uint8_t kind[DRILL_CUDA_CALLS];
+
+	drill_cuda_kinds(kind);
+	for (int i = 0; i < DRILL_CUDA_CALLS; i++)
+		if (fired || drill_kind_asks(f, kind[i]))
+			hot[i] |= HOT_KIND;
 }
 
 /* Which entry points are to look at the page. Bit 1 is the firings'. */
 static void publish_armed(struct drill_device_page *p)
 {
-	static const uint8_t all = HOT_NAMED;
 	uint8_t hot[DRILL_DEVICE_CALLS] = { 0 };
 	uint32_t armed = 0;
 
@@ -395,14 +409,14 @@ static void publish_armed(struct drill_device_page *p)
 		if (p->fault[i].call)
 			heat_call(&p->fault[i], hot);
 		else if (is_met(&p->fault[i]))
-			memset(hot, all, sizeof(hot));
+			heat_kinds(&p->fault[i], hot);
 	}
 	atomic_store(&p->armed, armed);
-	for (int i = 0; i < DRILL_DEVICE_CALLS; i++)
-		if (hot[i])
-			atomic_fetch_or(&p->hot[i], HOT_NAMED);
-		else
-			atomic_fetch_and(&p->hot[i], (uint8_t)~HOT_NAMED);
+	for (int i = 0; i < DRILL_DEVICE_CALLS; i++) {
+		atomic_fetch_or(&p->hot[i], hot[i]);
+		atomic_fetch_and(&p->hot[i],
+				 (uint8_t)~((HOT_NAMED | HOT_KIND) & ~hot[i]));
+	}
 }
 
 static int check_order(const struct drill_devices *d,

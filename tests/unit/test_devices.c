@@ -211,6 +211,14 @@ START_TEST(a_call_that_is_named_without_a_version_heats_all_its_entries)
 }
 END_TEST
 
+static bool is_hot(const char *name)
+{
+	int call = drill_cuda_call(name, &err);
+
+	ck_assert_int_ge(call, 0);
+	return atomic_load(&d.page->hot[call]) != 0;
+}
+
 /* A signal that waits for a launch is waited for; one that the agent gives costs
  * no call anything. */
 START_TEST(a_signal_with_a_trigger_in_a_process_is_looked_for)
@@ -223,6 +231,23 @@ START_TEST(a_signal_with_a_trigger_in_a_process_is_looked_for)
 	drill_devices_disarm(&d, &a, NULL);
 	order.nth = 3;
 	a = arm();
+	ck_assert(is_hot("cuLaunchKernel"));
+	drill_devices_disarm(&d, &a, NULL);
+}
+END_TEST
+
+START_TEST(a_fault_that_waits_for_a_launch_slows_no_other_call)
+{
+	struct drill_device_armed a;
+
+	order.action = DRILL_DEVICE_STICKY;
+	order.error = 214;
+	a = arm();
+	ck_assert(is_hot("cuLaunchKernel"));
+	ck_assert(is_hot("cuGraphLaunch"));
+	ck_assert(!is_hot("cuMemGetInfo"));
+	ck_assert(!is_hot("cuStreamSynchronize"));
+	ck_assert(drill_device_fire(d.page, (unsigned int)a.fault, 7, "x"));
 	ck_assert_int_eq(hot_entries(), DRILL_DEVICE_CALLS);
 	drill_devices_disarm(&d, &a, NULL);
 }
@@ -300,6 +325,7 @@ int main(void)
 	tcase_add_test(t, only_the_calls_that_a_fault_names_take_the_slow_way);
 	tcase_add_test(t, a_call_that_is_named_without_a_version_heats_all_its_entries);
 	tcase_add_test(t, a_signal_with_a_trigger_in_a_process_is_looked_for);
+	tcase_add_test(t, a_fault_that_waits_for_a_launch_slows_no_other_call);
 	tcase_add_test(t, c18_taking_one_fault_off_leaves_what_another_did);
 	tcase_add_test(t, lines_are_read_in_order_and_lost_ones_are_told);
 	tcase_add_test(t, a_call_is_found_by_its_newest_version);
