@@ -279,6 +279,48 @@ START_TEST(a_full_device_says_so_everywhere)
 }
 END_TEST
 
+/* As scenarios/device/oom_at_restore.lua does: it is armed while nobody is
+ * there, and the next attempt meets it while it reads its checkpoint. */
+START_TEST(a_rank_that_comes_back_finds_no_memory_until_it_is_over)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_OOM,
+					.error = 2, .every = 1, .rank = 3 };
+	struct drill_device_fault *armed;
+	CUcontext ctx;
+	CUdeviceptr p;
+
+	rig_page(1);
+	armed = rig_arm(&f);
+	setenv("FAULTDRILL_RANK", "3", 1);
+	setenv("FAULTDRILL_ATTEMPT", "2", 1);
+	OK(cuInit(0));
+	OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+	OK(cuCtxSetCurrent(ctx));
+	FAILS(cuMemAlloc_v2(&p, 64), 2);
+	FAILS(cuMemAlloc_v2(&p, 64), 2);
+	ck_assert_uint_eq(armed->returned, 2);
+	ck_assert_uint_eq(armed->surfaced_call, RIG_cuMemAlloc_v2);
+	ck_assert_int_gt(armed->surfaced_ns, 0);
+	rig_disarm(armed);
+	OK(cuMemAlloc_v2(&p, 64));
+}
+END_TEST
+
+START_TEST(a_rank_beside_it_has_memory)
+{
+	struct drill_device_fault f = { .action = DRILL_DEVICE_OOM,
+					.error = 2, .every = 1, .rank = 3 };
+	struct drill_device_fault *armed;
+
+	rig_page(1);
+	armed = rig_arm(&f);
+	setenv("FAULTDRILL_RANK", "2", 1);
+	rig_start_program();
+	ck_assert_uint_eq(armed->state, DRILL_DEVICE_ARMED);
+	ck_assert_uint_eq(armed->matched, 0);
+}
+END_TEST
+
 START_TEST(one_allocation_fails_and_the_next_does_not)
 {
 	struct drill_device_fault f = { .action = DRILL_DEVICE_OOM,
@@ -373,6 +415,9 @@ int main(void)
 	tcase_add_loop_test(t, an_absent_device_shifts_those_behind_it, 0, 3);
 	tcase_add_test(t, without_any_device_init_fails);
 	tcase_add_test(t, a_full_device_says_so_everywhere);
+	tcase_add_test(t,
+		a_rank_that_comes_back_finds_no_memory_until_it_is_over);
+	tcase_add_test(t, a_rank_beside_it_has_memory);
 	tcase_add_test(t, one_allocation_fails_and_the_next_does_not);
 	tcase_add_test(t, no_peers);
 	tcase_add_test(t, no_peers_from_a_launch_on);
