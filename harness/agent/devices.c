@@ -90,15 +90,10 @@ static void take_line(struct agent *a, const struct drill_device_line *l)
 static void take_lines(struct agent *a)
 {
 	struct drill_device_line l;
-	int rc;
 
 	write_log(a);
-	while ((rc = drill_devices_line(&a->devices, a->lines, &l)) !=
-	       -ENOENT) {
-		if (!rc)
-			take_line(a, &l);
-		a->lines++;
-	}
+	while (!drill_devices_line(&a->devices, &a->lines, &l))
+		take_line(a, &l);
 }
 
 /* What changed without a line. */

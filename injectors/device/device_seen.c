@@ -199,10 +199,9 @@ static bool find_line(const struct drill_act *act,
 {
 	uint64_t n = (uint64_t)drill_record_get_int(act->record,
 						    "lines_before", 0);
-	int r;
 
-	while ((r = drill_devices_line(&d->devices, n++, ret)) != -ENOENT)
-		if (!r && ret->xid == d->f.step[0].xid &&
+	while (!drill_devices_line(&d->devices, &n, ret))
+		if (ret->xid == d->f.step[0].xid &&
 		    ret->device == d->f.step[0].device)
 			return true;
 	return false;
