@@ -292,6 +292,13 @@ json_t *devices_clients(struct agent *a)
 	return list;
 }
 
+int devices_refused(const struct agent *a)
+{
+	uint32_t n = a->deviced ? atomic_load(&a->devices.page->refused) : 0;
+
+	return n < INT32_MAX ? (int)n : INT32_MAX;
+}
+
 /* What is left on devices though every fault has been taken off. */
 static json_t *wear(struct agent *a)
 {

@@ -136,9 +136,9 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 		fprintf(stderr, "faultdrill: exec: %s\n", r->reason);
 		return r->outcome;
 	}
-	if (hits == 0 && !r->signum) {
-		fprintf(stderr, "faultdrill: exec: the fault never took "
-				"effect: %s\n", r->reason);
+	if ((hits == 0 || r->outcome == DRILL_INCONCLUSIVE) && !r->signum) {
+		fprintf(stderr, "faultdrill: exec: %s%s\n", hits ? "" :
+			"the fault never took effect: ", r->reason);
 		return DRILL_INCONCLUSIVE;
 	}
 	return (enum drill_outcome)status_of(r);

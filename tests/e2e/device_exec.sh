@@ -66,6 +66,12 @@ ex --fault 'device.xid { code = 48, at = at.call("cuGraphLaunch", 2) }' -- $P/cu
 said "a graph's launch: it succeeds" 'step 2 cuGraphLaunch 0'
 said "a graph's launch: the next call that waits says the error" 'step 2 cuStreamSynchronize 214 '
 
+# ---- more processes than the page has places for ----
+ex --fault 'device.call { call = "cuInit", error = 3, count = 1 }' -- \
+	sh -c "for i in \$(seq 130); do $P/cuda_linked --quiet --steps 1; done >/dev/null 2>&1"
+is "130 processes one after the other: some met no fault: inconclusive" "$rc" 6
+said "130 processes: how many had no place" 'exec: 2 processes found no place on the device page' err
+
 # ---- each kind of fault, as the program sees it ----
 while IFS='|' read -r name fault command status words; do
 	ex --fault "$fault" -- $command
