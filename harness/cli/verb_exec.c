@@ -20,8 +20,8 @@
 #include "injectors/hooks/devices.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,8 @@
 static int no_command(int why)
 {
 	return why == ENOENT ? 127 : 126;
+}
+
 #define EVENTS_FD 3 /* where a launcher would speak; see jobs.c */
 
 /* To the half of us that started us: no fault of the command. */
@@ -286,9 +288,6 @@ enum drill_outcome drill_verb_exec(struct drill_cli *cli)
 	if (json_array_size(faults) > 1)
 		return drill_cli_usage("exec: one fault, not two: more than "
 				       "one needs a scenario (faultdrill run)");
-	if (drill_opt(cli, "devices") && (atoi(drill_opt(cli, "devices")) < 1 ||
-					  atoi(drill_opt(cli, "devices")) >
-						  DRILL_DEVICES))
 	if (drill_opt(cli, "devices") && !count_of(drill_opt(cli, "devices")))
 		return drill_cli_usage("exec: --devices is a number from 1 to "
 				       "%d", DRILL_DEVICES);

@@ -131,7 +131,6 @@ void drill_evidence_ended(struct drill *d, int host, json_t *msg)
 	size_t i;
 
 	take_refused(d, host, msg);
-
 	json_array_foreach(json_object_get(msg, "hooks"), i, v)
 		take_hook(d, host, v);
 	json_array_foreach(json_object_get(msg, "proxies"), i, v)
