@@ -78,7 +78,8 @@ int drill_device_find(struct drill_act *act, struct drill_device_found *ret,
 		return 0;
 	ret->felt = ret->f.action != DRILL_DEVICE_NOTHING;
 	for (uint32_t i = 0; i < ret->f.steps && i < DRILL_DEVICE_STEPS; i++)
-		ret->told |= ret->f.step[i].xid || ret->f.step[i].events;
+		ret->told |= ret->f.step[i].xid || ret->f.step[i].events ||
+			     ret->f.step[i].memory_full_1;
 	read_back(act, ret);
 	if (!as_recorded(act->record, &ret->f) ||
 	    ret->f.state != DRILL_DEVICE_FIRED || !ret->f.fired_ns)
