@@ -363,7 +363,10 @@ void drill_html_lanes(struct html *h)
 	if (!h->trial)
 		return;
 	put(h, "<section id=\"ranks\"><h2>What each rank did</h2>");
-	if (drill_lanes_read(h, &s.l) == 0) {
+	if (drill_look_silent(h->run)) {
+		put(h, "<p class=\"lede\">The job tells no steps, so nothing is "
+		    "known of what its ranks did.</p>\n");
+	} else if (drill_lanes_read(h, &s.l) == 0) {
 		put(h, "<p class=\"lede\">%s Where stretches are narrower than a "
 		    "pixel, the lane is split by share.</p>\n",
 		    lede(s.l.mode));

@@ -378,6 +378,11 @@ void drill_html_ledger(struct html *h)
 	}
 	put(h, "<p class=\"lede\">%s ranks over %s s own %s rank\u00b7s",
 	    num(h, h->ranks, 0), num(h, h->wall, -1), num(h, b.wall, 1));
+	if (drill_look_silent(h->run)) {
+		put(h, ". The job tells no steps, so that time is not split, "
+		    "and there is no cost.</p></section>\n");
+		return;
+	}
 	if (b.has_base)
 		put(h, "; the baseline took %s for the same work",
 		    num(h, b.base_wall, 1));

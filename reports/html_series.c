@@ -362,12 +362,15 @@ static void data(struct series *s)
 
 void drill_html_series(struct html *h)
 {
-	struct series *s = h->trial ? malloc(sizeof(*s)) : NULL;
+	struct series *s = h->trial ? calloc(1, sizeof(*s)) : NULL;
 
 	if (!s)
 		return;
 	put(h, "<section id=\"progress\"><h2>Throughput and progress</h2>");
-	if (read_series(h, s) == 0) {
+	if (drill_look_silent(h->run)) {
+		put(h, "<p class=\"lede\">The job tells no steps, so nothing is "
+		    "known of its progress.</p>\n");
+	} else if (read_series(h, s) == 0) {
 		put(h, "<p class=\"lede\">Solid: this trial, new steps only, over "
 		    "the last %s s. Thin: steps done again. Dashed: the baseline "
 		    "of the same drill, its band holds 90&thinsp;%% of the time. "

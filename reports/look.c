@@ -168,6 +168,18 @@ static void spaced(const char *text, bool plain, char *buf, size_t size)
 			 plain ? " " : "\u00a0", unit_text(text + skip, plain));
 }
 
+bool drill_look_silent(json_t *run)
+{
+	json_t *t;
+	size_t i;
+
+	json_array_foreach (drill_look(run, "trials"), i, t)
+		if (!(drill_look_num(t, "work_steps") <= 0) ||
+		    !isnan(drill_look_num(t, "step_commit_ratio")))
+			return false;
+	return i > 0;
+}
+
 const char *drill_value_text(json_t *value, const char *unit, bool plain,
 			     char *buf, size_t size)
 {

@@ -24,6 +24,10 @@ size_t drill_look_size(json_t *from, const char *path);
 /* A number, a boolean, "never": NAN when it is none of these. */
 double drill_value_num(json_t *value);
 
+/* A run whose job tells no steps: then nothing is known of its progress, and its
+ * time cannot be split. */
+bool drill_look_silent(json_t *run);
+
 /* An instant of an incident, on the drill's clock: NAN when it never came. */
 double drill_instant(json_t *incident, const char *name);
 

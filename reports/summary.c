@@ -99,6 +99,9 @@ static void read_row(json_t *row, struct drill_expect *e)
 	e->limit = drill_look(row, "limit");
 	e->value = drill_look(row, "value");
 	e->per_trial = drill_look(row, "per_trial");
+	/* A flag is written as 0 or 1; a rate of them is a number. */
+	if (json_is_boolean(e->limit) && json_is_integer(e->value) && !*e->stat)
+		e->value = json_boolean(json_integer_value(e->value));
 	e->lim = limit_of(row, e->limit, &e->unit);
 	if (!*e->unit)
 		e->unit = unit_by_metric(e->metric);

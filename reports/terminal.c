@@ -39,10 +39,12 @@ static void painted(const struct drill_report *r, FILE *to,
 		fputs(text, to);
 }
 
-/* Breaks @text between words at 80 columns, later lines start at @indent.
- * Blanks within a line are kept, they align columns. */
-static void wrapped(FILE *to, const char *text, int at, int indent)
+/* Breaks @text between words at 80 columns, later lines start at @indent, those
+ * before end with @mark. Blanks within a line are kept, they align columns. */
+static void broken(FILE *to, const char *text, int at, int indent,
+		   const char *mark)
 {
+	int columns = COLUMNS - (int)strlen(mark);
 	char word[COLUMNS * 4 + 1];
 	int blanks = 0;
 
@@ -52,8 +54,9 @@ static void wrapped(FILE *to, const char *text, int at, int indent)
 
 		snprintf(word, sizeof(word), "%.*s",
 			 (int)(n < sizeof(word) ? n : sizeof(word) - 1), text);
-		if (at > indent && at + blanks + len > COLUMNS) {
-			fprintf(to, "\n%*s", indent, "");
+		if (at > indent && at + blanks + len > columns &&
+		    at + blanks + (int)strlen(text) > COLUMNS) {
+			fprintf(to, "%s\n%*s", mark, indent, "");
 			at = indent;
 		} else {
 			at += fprintf(to, "%*s", blanks, "");
@@ -66,10 +69,22 @@ static void wrapped(FILE *to, const char *text, int at, int indent)
 	putc('\n', to);
 }
 
+static void wrapped(FILE *to, const char *text, int at, int indent)
+{
+	broken(to, text, at, indent, "");
+}
+
 static void line(FILE *to, const char *label, const char *text)
 {
 	fprintf(to, "  %-*s", LABEL, label);
 	wrapped(to, text, LABEL + 2, LABEL + 2);
+}
+
+/* A command: pasted into a shell it is one. */
+static void command_line(FILE *to, const char *label, const char *command)
+{
+	fprintf(to, "  %-*s", LABEL, label);
+	broken(to, command, LABEL + 2, LABEL + 2, " \\");
 }
 
 static void verdict(const struct drill_report *r, FILE *to)
@@ -180,19 +195,6 @@ static void blamed(FILE *to, json_t *inc)
 	line(to, "  blamed", text);
 }
 
-/* A job that tells no steps: then nothing is known of its progress. */
-static bool silent(json_t *run)
-{
-	json_t *t;
-	size_t i;
-
-	json_array_foreach (drill_look(run, "trials"), i, t)
-		if (!(drill_look_num(t, "work_steps") <= 0) ||
-		    !isnan(drill_look_num(t, "step_commit_ratio")))
-			return false;
-	return i > 0;
-}
-
 static void moved(FILE *to, json_t *run, json_t *inc)
 {
 	char t[64], caught[64], text[200];
@@ -203,7 +205,7 @@ static void moved(FILE *to, json_t *run, json_t *inc)
 		snprintf(text, sizeof(text), "%-16s caught up %s", t, caught);
 	else if (!strcmp(t, "never stopped"))
 		snprintf(text, sizeof(text), "training %s", t);
-	else if (silent(run))
+	else if (drill_look_silent(run))
 		snprintf(text, sizeof(text), "unknown: the job tells no steps");
 	else
 		snprintf(text, sizeof(text), "never");
@@ -331,10 +333,10 @@ static void ledger(FILE *to, json_t *run, json_t *trial)
 		return;
 	n = (size_t)snprintf(text, sizeof(text), "%s rank*s%s",
 		drill_num_plain(num, drill_look_num(l, "wall_rank_s"), 1),
-		silent(run) ? ", not split: the job tells no steps" : " =");
+		drill_look_silent(run) ? ", not split: the job tells no steps" : " =");
 	start = n;
 	for (size_t i = 0; i < sizeof(cats) / sizeof(*cats); i++) {
-		double v = silent(run) ? 0 : drill_look_num(l, cats[i]);
+		double v = drill_look_silent(run) ? 0 : drill_look_num(l, cats[i]);
 
 		if (v > 0 && n < sizeof(text))
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
@@ -417,7 +419,7 @@ static void ending(const struct drill_report *r, FILE *to)
 		line(to, "report", text);
 	}
 	if (*drill_look_text(r->run, "repeat", ""))
-		line(to, "repeat", drill_look_text(r->run, "repeat", ""));
+		command_line(to, "repeat", drill_look_text(r->run, "repeat", ""));
 }
 
 static int write_terminal(const struct drill_report *report, FILE *to,

@@ -7,6 +7,7 @@
 #include "harness/core/unit.h"
 #include "injectors/injector.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,10 +57,18 @@ static void help_all(void)
 
 static void print_params(const struct drill_param *p)
 {
-	for (; p && p->name; p++)
+	const char *const *v;
+
+	for (; p && p->name; p++) {
 		printf("  %-18s %-10s %s\n", p->name,
 		       p->def ? (p->def[0] ? p->def : "\"\"") : "required",
 		       p->doc);
+		if (p->type != DRILL_ENUM)
+			continue;
+		printf("%32sOne of:", "");
+		for (v = p->values; *v; v++)
+			printf(" %s%s", *v, v[1] ? "," : ".\n");
+	}
 }
 
 static void print_words(const char *what, const char *const *list)
@@ -94,7 +103,9 @@ static void help_injector(const struct drill_injector *inj)
 	printf("\n");
 	print_params(inj->params);
 	printf("\nEvery fault also takes: a target, at, duration, refire, "
-	       "follow.\n");
+	       "follow: faultdrill help lua\n");
+	if (strcmp(inj->name, "device.xid") == 0)
+		printf("The Xids that are known: faultdrill list xids\n");
 }
 
 static void help_metrics(void)
@@ -163,16 +174,24 @@ static const char lua_page[] =
 	"  workload.train { ranks, steps, ... }        workload.command { ... }\n"
 	"  FAMILY.FAULT { TARGET, at, duration, refire, follow, ... }\n"
 	"    TARGET   rank | host = 3, \"h1\", { 0, 2 }, \"all\" or a picker\n"
+	"             device = \"h1/gpu0\", or 5: counted over all hosts\n"
 	"    picker   pick.any \"rank\"  pick.some(\"rack-b\", 2)\n"
 	"             pick.share(\"host\", \"10%\")  pick.other(f)  pick.peer(f)\n"
 	"    at       at.time \"5s\"  at.step(n)  at.step { 37, 203 }\n"
 	"             at.step(n):before|inside|after(\"allreduce\", nth)\n"
 	"             at.every { from, to, steps, probability }\n"
 	"             at.event(\"checkpoint.writing\", nth)\n"
+	"             at.launch(\"adamw\", nth)   a kernel with that in its name\n"
+	"             at.call(\"cuMemAlloc\", nth)   a call of the CUDA driver\n"
 	"             at.after(\"lost.restarted\", \"1s\")  at.same \"lost\"\n"
 	"             at.log { file, match }  at.poisson { mtbf, per }  at.manual()\n"
 	"    duration \"5s\"  \"10 steps\"  until_(\"two.resumed\")\n"
+	"             without at: when the job runs steadily (its 5th step, or\n"
+	"             5s where it tells none); in a story when it says so\n"
 	"    refire   \"once\" (default)  \"every_attempt\"  n\n"
+	"    follow   \"rank\"  \"host\"  \"device\": what it sticks to when the job\n"
+	"             starts again; default: it ends with the attempt\n"
+	"    form     \"both\"  \"effect\"  \"signal\"; of some device faults\n"
 	"  params { steps = { 300, \"Training steps.\" } }   -p steps=100\n"
 	"  detect.mark()            faultdrill mark NAME\n"
 	"  require \"lib.NAME\"       scenarios/lib/NAME.lua\n"
@@ -201,9 +220,46 @@ static enum drill_outcome unknown(const char *name)
 	names[n++] = "metrics";
 	names[n] = NULL;
 	near = drill_nearest(name, names);
-	return drill_cli_usage("help: nothing is called '%s'%s%s%s", name,
+	return drill_cli_usage("help: nothing is called '%s'%s%s%s: faultdrill "
+			       "list names all there is", name,
 			       near ? " (did you mean '" : "",
 			       near ? near : "", near ? "'?)" : "");
+}
+
+/* "device": all faults of that family. */
+static bool help_family(const char *name)
+{
+	const struct drill_injector *const *p = drill_injectors();
+	size_t len = strlen(name);
+	bool found = false;
+
+	for (; *p; p++) {
+		if (strncmp((*p)->name, name, len) || (*p)->name[len] != '.')
+			continue;
+		printf("  %-17s %s\n", (*p)->name, (*p)->doc);
+		found = true;
+	}
+	return found;
+}
+
+static bool is_of_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Does the page of the language explain the word, "at.launch" or "follow"? */
+static bool on_lua_page(const char *name)
+{
+	const char *p = lua_page;
+	size_t len = strlen(name);
+
+	while (is_of_name(*name) && (p = strstr(p, name))) {
+		if ((p == lua_page || !is_of_name(p[-1])) &&
+		    !is_of_name(p[len]))
+			return true;
+		p += len;
+	}
+	return false;
 }
 
 static bool help_known(const char *name)
@@ -227,7 +283,11 @@ static bool help_known(const char *name)
 		return help_metrics(), true;
 	if (strcmp(name, "lua") == 0 || strcmp(name, "scenario") == 0)
 		return fputs(lua_page, stdout), true;
-	return drill_list_print(name);
+	if (strcmp(name, "xid") == 0)
+		name = "xids";
+	if (drill_list_print(name) || help_family(name))
+		return true;
+	return on_lua_page(name) && fputs(lua_page, stdout) >= 0;
 }
 
 enum drill_outcome drill_verb_help(struct drill_cli *cli)

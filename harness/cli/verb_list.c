@@ -5,6 +5,7 @@
 #include "load.h"
 
 #include "harness/core/event.h"
+#include "injectors/device/xid.h"
 #include "injectors/injector.h"
 
 #include <dirent.h>
@@ -31,6 +32,27 @@ static void list_injectors(json_t *out)
 			 (*p)->missing ? " Cannot run: " : "",
 			 (*p)->missing ? (*p)->missing : "");
 		row(out, (*p)->name, drill_class_name((*p)->class), doc);
+	}
+}
+
+/* What each does to whom; of the CUDA errors the usual one. */
+static void list_xids(json_t *out)
+{
+	static const char *const whom[] = {
+		[DRILL_XID_CONTEXT] = "context", [DRILL_XID_DEVICE] = "device",
+		[DRILL_XID_LINK] = "both ends of a link",
+		[DRILL_XID_LINK_DOWN] = "access to a peer",
+		[DRILL_XID_ABSENT] = "next start", [DRILL_XID_NONE] = "nobody" };
+	const struct drill_xid *x;
+	char code[16], kind[64];
+
+	for (x = drill_xids(); x->code; x++) {
+		snprintf(code, sizeof(code), "%d", x->code);
+		snprintf(kind, sizeof(kind), "%s", whom[x->scope]);
+		if (x->error[0])
+			snprintf(kind, sizeof(kind), "%s, %d", whom[x->scope],
+				 x->error[0]);
+		row(out, code, kind, x->meaning);
 	}
 }
 
@@ -144,7 +166,7 @@ static const struct {
 	{ "injectors", list_injectors }, { "workloads", list_workloads },
 	{ "metrics", list_metrics },	 { "events", list_events },
 	{ "labs", list_labs },		 { "verbs", list_verbs },
-	{ "scenarios", list_scenarios },
+	{ "scenarios", list_scenarios }, { "xids", list_xids },
 };
 #define N_LISTS (sizeof(lists) / sizeof(lists[0]))
 
@@ -206,7 +228,7 @@ enum drill_outcome drill_verb_list(struct drill_cli *cli)
 	if (json_object_size(all) == 0) {
 		json_decref(all);
 		return drill_cli_usage("list: no '%s': injectors, workloads, "
-				       "metrics, events, labs, verbs, scenarios",
+				       "metrics, events, labs, verbs, scenarios, xids",
 				       want);
 	}
 	if (drill_cli_json(cli))

@@ -99,7 +99,7 @@ static const struct drill_verb verbs[] = {
 	  1, 1000, plan_options, drill_verb_plan, true },
 	{ "check", "FILE...", "Load scenarios and say what is wrong.", 1, 1000,
 	  load_options, drill_verb_check, true },
-	{ "list", "[injectors|workloads|metrics|events|labs|verbs|scenarios]",
+	{ "list", "[injectors|workloads|metrics|events|labs|verbs|scenarios|xids]",
 	  "List what there is.", 0, 1, none, drill_verb_list, true },
 	{ "help", "[NAME]",
 	  "Explain a verb, an injector, a word or a scenario file.", 0, 1,
@@ -117,9 +117,7 @@ static const struct drill_verb verbs[] = {
 	  "Run one command with one fault, without a lab; its status is ours.",
 	  0, 0, exec_options, drill_verb_exec, true },
 	{ "mark", "NAME",
-	  "Tell the running drill that a person has noticed something: NAME is "
-	  "declared in the scenario, NAME = detect.mark(); where nobody is, it "
-	  "is noted but is no detection.", 1, 1, mark_options, drill_verb_mark,
+	  "Tell the running drill that a person has noticed something.", 1, 1, mark_options, drill_verb_mark,
 	  false },
 	{ 0 },
 };

@@ -370,6 +370,19 @@ static json_t *hosts_of(const struct resolver *r, json_t *is)
 	return out;
 }
 
+/* A device at the other end of a link is one of the same host. */
+static int check_peer(const struct resolver *r)
+{
+	json_t *peer = json_object_get(json_object_get(r->f->spec->json, "args"),
+				       "peer");
+	json_int_t n = json_integer_value(peer);
+
+	if (!json_is_integer(peer) || n < r->devices)
+		return 0;
+	return no_such(r, "peer = %d: a host has devices 0 to %d", (int)n,
+		       r->devices - 1);
+}
+
 int drill_target_resolve(struct drill_plan_made *plan, int i,
 			 const struct drill_lab_spec *lab,
 			 const struct drill_lab_host *hosts, int n_hosts,
@@ -397,6 +410,8 @@ int drill_target_resolve(struct drill_plan_made *plan, int i,
 		rc = pick_some(&r, pick, out);
 	else
 		rc = pick_from(&r, pick, out);
+	if (rc == 0)
+		rc = check_peer(&r);
 	if (rc == 0)
 		json_object_set_new(f->fault, "target",
 				    json_pack("{s:s s:O s:o}", "kind", r.kind,

@@ -290,8 +290,11 @@ static void doubt(struct measure *m)
 			if (s->samples < SAMPLES_LEAST)
 				drill_reason(&m->trial.v[i],
 					     "too few baseline steps in stage "
-					     "'%s': %d of %d", s->name,
-					     s->samples, SAMPLES_LEAST);
+					     "'%s': %d, at least %d are needed "
+					     "(give the job more steps, or "
+					     "trials more of baseline)",
+					     s->name, s->samples,
+					     SAMPLES_LEAST);
 			if (s->spread > SPREAD_MOST)
 				drill_reason(&m->trial.v[i],
 					     "baseline trials differ by %.1f%% "

@@ -72,8 +72,8 @@ static int check(const void *args, struct drill_err *err)
 				     "step_time = \"20%%\"");
 	if (a->factor && a->factor <= 1)
 		return drill_err_set(err, -EINVAL, who,
-				     "factor = %g makes nothing slower: above "
-				     "1", a->factor);
+				     "factor = %g makes nothing slower: it "
+				     "must be above 1", a->factor);
 	return 0;
 }
 

@@ -4,8 +4,10 @@
  * The kernel's lines, NVML's counters and the errors of the driver's calls tell
  * one story, in the order in which they come on hardware.
  */
-#include "silent.h"
+#include "device.h"
 #include "xid.h"
+
+#include "injectors/hooks/device_step.h"
 
 #include <errno.h>
 
@@ -83,6 +85,24 @@ static bool any_error(const int *code, int n, int64_t error)
 	return false;
 }
 
+/* ": write 214 or 226"; "" when there is none. */
+static const char *errors_text(const int *code, int n, char *buf, size_t size)
+{
+	const struct drill_xid *x;
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < n; i++) {
+		x = drill_xid_find(code[i], NULL);
+		for (int k = 0; k < DRILL_XID_ERRORS && x->error[k]; k++)
+			if (len < size && !any_error(code, i, x->error[k]))
+				len += (size_t)snprintf(
+					buf + len, size - len, "%s%d",
+					len ? " or " : ": write ", x->error[k]);
+	}
+	return buf;
+}
+
 static int check(const void *args, struct drill_err *err)
 {
 	const struct xid_args *a = args;
@@ -90,6 +110,7 @@ static int check(const void *args, struct drill_err *err)
 	struct drill_xid_story s = { .gap_ns = a->gap_ns ? a->gap_ns : -1,
 				     .peer = 1, .effect = true, .signal = true };
 	int code[DRILL_XID_CHAIN], n = chain_of(a, code, err);
+	char list[80];
 
 	if (n < 0)
 		return n;
@@ -101,8 +122,9 @@ static int check(const void *args, struct drill_err *err)
 	if (a->error && !any_error(code, n, a->error))
 		return drill_err_set(err, -EINVAL, who,
 				     "error = %lld is none that Xid %lld is "
-				     "known with", (long long)a->error,
-				     (long long)a->code);
+				     "known with%s", (long long)a->error,
+				     (long long)a->code,
+				     errors_text(code, n, list, sizeof(list)));
 	s.code = code;
 	s.n = n;
 	return drill_xid_steps(&s, &f, err);
@@ -128,6 +150,14 @@ static int probe(const struct drill_act *act, struct drill_err *err)
 
 /* ---- the other end of a link ---- */
 
+static int find_link(const struct drill_device *d, int64_t peer)
+{
+	for (int i = 0; i < DRILL_NVLINKS; i++)
+		if (d->link[i].peer && (peer < 0 || d->link[i].peer == peer + 1))
+			return i;
+	return -1;
+}
+
 static bool needs_link(const struct drill_xid *x)
 {
 	return x->scope == DRILL_XID_LINK || x->scope == DRILL_XID_LINK_DOWN;
@@ -138,11 +168,20 @@ static int take_link(const struct drill_act *act,
 		     struct drill_xid_story *s, struct drill_err *err)
 {
 	const struct xid_args *a = act->args;
+	struct drill_device d;
 
 	s->peer = -1;
 	if (!needs_link(drill_xid_find(a->code, NULL)))
 		return 0;
-	return drill_silent_link(aim, a->peer, s, err);
+	drill_device_read(aim->devices.page, (unsigned int)s->device, &d);
+	s->link = find_link(&d, a->peer);
+	if (s->link < 0)
+		return drill_err_set(err, -ENXIO, who,
+				     "%s: device %d has no NVLink%s",
+				     act->target->name, s->device,
+				     a->peer < 0 ? "" : " to that peer");
+	s->peer = (int)d.link[s->link].peer - 1;
+	return 0;
 }
 
 /* An error of the device meets whoever uses it, in every attempt until a reset;

@@ -94,7 +94,7 @@ static int read_chain(const char *text, int ret[DRILL_XID_CHAIN],
 		      struct drill_err *err)
 {
 	const char *p = text;
-	char *end;
+	char *end, why[64];
 	int n = 0;
 	long v;
 
@@ -107,8 +107,10 @@ static int read_chain(const char *text, int ret[DRILL_XID_CHAIN],
 			return bad_chain(text, "not a number", err);
 		if (n == DRILL_XID_CHAIN)
 			return bad_chain(text, "more than 8 codes", err);
-		if (!drill_xid_find(v, err))
-			return -EINVAL;
+		if (!drill_xid_find(v, NULL)) {
+			snprintf(why, sizeof(why), "%ld: no such Xid is known", v);
+			return bad_chain(text, why, err);
+		}
 		ret[n++] = (int)v;
 		p = end;
 	}
@@ -274,20 +276,7 @@ static int error_of(const struct teller *t, const struct drill_xid *x)
 	return x->error[0];
 }
 
-/* What NVML says of a device that fails so; 0: as it stands. */
-static uint32_t seen_as(const struct drill_xid *x, enum drill_recovery to)
-{
-	if (x->code == 79)
-		return DRILL_DEVICE_LOST;
-	if (x->scope == DRILL_XID_ABSENT)
-		return DRILL_DEVICE_GONE;
-	/* With 154 the driver itself says that only a reset helps. */
-	if ((x->scope == DRILL_XID_DEVICE || x->code == 154) &&
-	    to == DRILL_RECOVERY_RESET)
-		return DRILL_DEVICE_RESET_REQUIRED;
-	return 0;
-}
-
+/* Health is what CUDA and NVML both obey, so a mere signal leaves it. */
 static void hurt(const struct teller *t, const struct drill_xid *x,
 		 struct drill_device_step *st)
 {
@@ -296,6 +285,15 @@ static void hurt(const struct teller *t, const struct drill_xid *x,
 	st->context_error = x->new_context;
 	if (x->scope == DRILL_XID_LINK_DOWN)
 		st->no_peer_1 = 2;
+	if (!t->s->signal)
+		return;
+	if (x->code == 79)
+		st->health = DRILL_DEVICE_LOST;
+	else if (x->scope == DRILL_XID_ABSENT)
+		st->health = DRILL_DEVICE_GONE;
+	else if (x->scope == DRILL_XID_DEVICE &&
+		 x->action == DRILL_RECOVERY_RESET)
+		st->health = DRILL_DEVICE_RESET_REQUIRED;
 }
 
 static int64_t gap(const struct teller *t, const struct drill_xid *x)
@@ -320,11 +318,9 @@ static int add(struct teller *t, const struct drill_xid *x, int device,
 		hurt(t, x, st);
 	if (!t->s->signal)
 		return 0;
-	/* CUDA obeys the health, so a mere signal is for NVML alone. */
-	if (t->s->effect)
-		st->health = seen_as(x, to);
-	else
-		st->nvml_health = seen_as(x, to);
+	/* Now the driver itself says that only a reset helps. */
+	if (t->s->effect && x->code == 154 && to == DRILL_RECOVERY_RESET)
+		st->health = DRILL_DEVICE_RESET_REQUIRED;
 	st->xid = (uint32_t)x->code;
 	st->events = x->events;
 	count(t, x, st);

@@ -74,6 +74,20 @@ run $fd help host.kil
 is 'help of an unknown word names the nearest' 2 "did you mean 'host.kill'"
 run $fd help host.kill
 is 'help of an injector comes from its table' 0 'fidelity *process'
+run $fd help device.slow
+is 'help of an injector names the values of a choice' 0 \
+	'One of: hw_thermal, sw_thermal, hw_slowdown'
+for word in at.launch follow lab.netns form; do
+	run $fd help $word
+	is "help of a word of the language prints its page: $word" 0 \
+		'at.launch("adamw", nth)'
+done
+run $fd help device
+is 'help of a family names its faults' 0 '^  device.slow *A device computes'
+run $fd list xids
+is 'list xids says what each does' 0 '^  48 *context, 214 *double-bit'
+run $fd help nonsense
+is 'help of an unknown word says where all are named' 2 'faultdrill list names'
 run $fd help metrics
 is 'help metrics prints the one table' 0 'FAULT.time_to_detect'
 run $fd list --format json

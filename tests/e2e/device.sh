@@ -65,6 +65,7 @@ an-unknown-xid|device.xid { code = 47, rank = 1 }|47: no such Xid is known; the 
 an-effect-of-none|device.xid { code = 63, form = "effect", rank = 1 }|63 has no effect
 no-such-device|device.xid { code = 48, device = 2 }|no device 2.* 0 to 1
 no-such-gpu|device.xid { code = 48, device = "h1/gpu4" }|h1/gpu4.*gpu0
+no-such-peer|device.xid { code = 74, rank = 1, peer = 9 }|peer = 9: a host has devices 0 to
 no-such-rank|device.hang { rank = 9 }|no rank 9
 no-such-call|device.call { call = "cuMemAlocate", error = 2, rank = 0 }|cuMemAlocate
 TABLE
