@@ -396,13 +396,14 @@ static int on_look(struct agent *a, json_t *msg, struct drill_err *err)
 static int on_trial_end(struct agent *a, json_t *msg, struct drill_err *err)
 {
 	json_t *hooks = evidence_hooks(a), *proxies = devices_clients(a);
+	int refused = devices_refused(a);
 
 	(void)err;
 	end_trial(a);
-	agent_send(a, json_pack("{s:s,s:I,s:o,s:o,s:o}", "kind", "ended",
+	agent_send(a, json_pack("{s:s,s:I,s:o,s:o,s:o,s:i}", "kind", "ended",
 				"trial", (json_int_t)number(msg, "trial"),
 				"dirty", dirty_records(a), "hooks", hooks,
-				"proxies", proxies));
+				"proxies", proxies, "refused", refused));
 	return 0;
 }
 

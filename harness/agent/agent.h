@@ -213,6 +213,8 @@ int devices_renew(struct agent *a, const char *how, int device,
 bool devices_have(struct agent *a, const char *fault, int device);
 /* Who loaded a proxy, with its counters; yours. */
 json_t *devices_clients(struct agent *a);
+/* Processes that found no place on the page: no fault reaches them. */
+int devices_refused(const struct agent *a);
 /* What the last trial left on devices; NULL: nothing. Borrowed. */
 json_t *devices_worn(const struct agent *a);
 void devices_end(struct agent *a);

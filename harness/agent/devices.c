@@ -90,15 +90,10 @@ static void take_line(struct agent *a, const struct drill_device_line *l)
 static void take_lines(struct agent *a)
 {
 	struct drill_device_line l;
-	int rc;
 
 	write_log(a);
-	while ((rc = drill_devices_line(&a->devices, a->lines, &l)) !=
-	       -ENOENT) {
-		if (!rc)
-			take_line(a, &l);
-		a->lines++;
-	}
+	while (!drill_devices_line(&a->devices, &a->lines, &l))
+		take_line(a, &l);
 }
 
 /* What changed without a line. */
@@ -295,6 +290,13 @@ json_t *devices_clients(struct agent *a)
 			c[i].audited));
 	free(c);
 	return list;
+}
+
+int devices_refused(const struct agent *a)
+{
+	uint32_t n = a->deviced ? atomic_load(&a->devices.page->refused) : 0;
+
+	return n < INT32_MAX ? (int)n : INT32_MAX;
 }
 
 /* What is left on devices though every fault has been taken off. */

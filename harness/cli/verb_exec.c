@@ -20,6 +20,7 @@
 #include "injectors/hooks/devices.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,21 @@
 static int no_command(int why)
 {
 	return why == ENOENT ? 127 : 126;
+}
+
+#define EVENTS_FD 3 /* where a launcher would speak; see jobs.c */
+
+/* To the half of us that started us: no fault of the command. */
+static enum drill_outcome give_up(struct drill_err *err)
+{
+	json_t *e = json_pack("{s:s s:s}", "kind", "error", "reason", err->msg);
+	char *text = e ? json_dumps(e, JSON_COMPACT) : NULL;
+
+	if (!text || dprintf(EVENTS_FD, "%s\n", text) < 0)
+		drill_cli_fail(err);
+	free(text);
+	json_decref(e);
+	return DRILL_ERROR;
 }
 
 static enum drill_outcome become(struct drill_cli *cli, const char *path)
@@ -46,12 +62,14 @@ static enum drill_outcome become(struct drill_cli *cli, const char *path)
 	ring = faultdrill_ring_create(path, 0, 0, 1);
 	if (!ring) {
 		drill_err_errno(&err, errno, "exec", "cannot make %s", path);
-		return drill_cli_fail(&err);
+		return give_up(&err);
 	}
 	ring->pid = getpid();
 	faultdrill_put(ring, FAULTDRILL_RANK_BEGIN, 0, 0, 0, 0, 0, 0, NULL);
 	drill_exec_await(dir);
 	unsetenv(DRILL_EXEC_WANT);
+	unsetenv("FAULTDRILL_EVENTS_FD");
+	fcntl(EVENTS_FD, F_SETFD, FD_CLOEXEC); /* nothing of the command's */
 	execvp(cli->rest[0], cli->rest);
 	fprintf(stderr, "faultdrill: exec: %s: %s\n", cli->rest[0],
 		strerror(errno));
@@ -136,9 +154,9 @@ static enum drill_outcome conclude(struct drill_cli *cli,
 		fprintf(stderr, "faultdrill: exec: %s\n", r->reason);
 		return r->outcome;
 	}
-	if (hits == 0 && !r->signum) {
-		fprintf(stderr, "faultdrill: exec: the fault never took "
-				"effect: %s\n", r->reason);
+	if ((hits == 0 || r->outcome == DRILL_INCONCLUSIVE) && !r->signum) {
+		fprintf(stderr, "faultdrill: exec: %s%s\n", hits ? "" :
+			"the fault never took effect: ", r->reason);
 		return DRILL_INCONCLUSIVE;
 	}
 	return (enum drill_outcome)status_of(r);
@@ -165,13 +183,22 @@ static void want(struct drill_cli *cli, json_t *fault)
 	setenv(DRILL_EXEC_WANT, words, 1);
 }
 
+/* 0: it is none that a host can have. */
+static int count_of(const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	return end == text || *end || n < 1 || n > DRILL_DEVICES ? 0 : (int)n;
+}
+
 /* The devices of this machine's driver, or software ones. */
 static void place_devices(struct drill_cli *cli, struct drill_lab_spec *lab)
 {
 	const char *n = drill_opt(cli, "devices");
 	char count[16];
 
-	lab->devices = n ? atoi(n) : drill_devices_of_driver();
+	lab->devices = n ? count_of(n) : drill_devices_of_driver();
 	lab->driver = !n && lab->devices > 0;
 	if (!lab->devices)
 		lab->devices = 1;
@@ -261,9 +288,7 @@ enum drill_outcome drill_verb_exec(struct drill_cli *cli)
 	if (json_array_size(faults) > 1)
 		return drill_cli_usage("exec: one fault, not two: more than "
 				       "one needs a scenario (faultdrill run)");
-	if (drill_opt(cli, "devices") && (atoi(drill_opt(cli, "devices")) < 1 ||
-					  atoi(drill_opt(cli, "devices")) >
-						  DRILL_DEVICES))
+	if (drill_opt(cli, "devices") && !count_of(drill_opt(cli, "devices")))
 		return drill_cli_usage("exec: --devices is a number from 1 to "
 				       "%d", DRILL_DEVICES);
 	if (drill_script_fault(text, &fault, &err) < 0)

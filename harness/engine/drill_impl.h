@@ -29,6 +29,7 @@
 struct drill_host_state {
 	bool gone, planned, ended, greeted;
 	char gone_why[200];
+	char said[200]; /* its last error: most often why it ended */
 	int probes; /* answers awaited */
 	json_t *before, *after; /* snapshots */
 };

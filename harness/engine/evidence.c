@@ -114,11 +114,23 @@ const char *drill_evidence_unfelt(const struct drill_trial *t,
 			   : ": no process that uses that device felt it";
 }
 
+static void take_refused(struct drill *d, int host, json_t *msg)
+{
+	json_int_t n = json_integer_value(json_object_get(msg, "refused"));
+
+	if (d->trial && d->trial->proxy_needed && n > 0)
+		drill_trial_find(d->trial, DRILL_INCONCLUSIVE,
+				 "%d processes found no place on the device "
+				 "page of host %s: faults could not reach them",
+				 (int)n, d->lab.hosts[host].name);
+}
+
 void drill_evidence_ended(struct drill *d, int host, json_t *msg)
 {
 	json_t *v;
 	size_t i;
 
+	take_refused(d, host, msg);
 	json_array_foreach(json_object_get(msg, "hooks"), i, v)
 		take_hook(d, host, v);
 	json_array_foreach(json_object_get(msg, "proxies"), i, v)

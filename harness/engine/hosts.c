@@ -135,6 +135,8 @@ static void on_error(struct drill *d, int host, json_t *msg)
 {
 	struct drill_err err = { 0 };
 
+	snprintf(d->hosts[host].said, sizeof(d->hosts[host].said), "%s",
+		 drill_json_text(msg, "reason"));
 	if (d->trial) {
 		drill_trial_find(d->trial, DRILL_ERROR, "agent of %s: %s",
 				 d->lab.hosts[host].name,
@@ -197,8 +199,9 @@ void drill_on_agent_gone(void *ctx, int host, const char *reason)
 	snprintf(h->gone_why, sizeof(h->gone_why), "%s", reason);
 	if (d->lab_up && d->head && !d->ret->run) {
 		d->unproven = true; /* what its keeper did is in the journal */
-		drill_err_set(&err, -EPIPE, "agent", "host %s: %s",
-			      d->lab.hosts[host].name, reason);
+		drill_err_set(&err, -EPIPE, "agent", "host %s: %s%s%s",
+			      d->lab.hosts[host].name, reason,
+			      h->said[0] ? ", after: " : "", h->said);
 		drill_give_up(d, &err);
 	}
 	drill_poke(d);

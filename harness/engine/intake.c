@@ -158,7 +158,8 @@ void drill_on_job(void *ctx, const char *job, json_t *event)
 		}
 	} else if (strcmp(kind, "error") == 0) {
 		if (d->trial)
-			drill_trial_find(d->trial, DRILL_ERROR, "launcher: %s",
+			drill_trial_find(d->trial, DRILL_ERROR, "%s%s",
+					 d->o->direct ? "" : "launcher: ",
 					 drill_json_text(event, "reason"));
 	} else {
 		event = json_deep_copy(event);

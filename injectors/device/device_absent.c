@@ -14,19 +14,22 @@ struct absent_args {
 	int form;
 };
 
-/* A device that NVML misses is missed by CUDA, too. */
-static const char *const forms[] = { "both", "effect", NULL };
-
 static const struct drill_param params[] = {
 	{ .name = "form",
 	  .type = DRILL_ENUM,
 	  .offset = offsetof(struct absent_args, form),
 	  .def = "both",
-	  .values = forms,
-	  .doc = "Whom it is not there for: NVML and programs, or programs "
-		 "alone." },
+	  .values = drill_form_names,
+	  .doc = "Whom it is not there for: programs, NVML, or both." },
 	{ 0 },
 };
+
+static bool alarm(const void *args)
+{
+	const struct absent_args *a = args;
+
+	return a->form == DRILL_FORM_SIGNAL;
+}
 
 static int probe(const struct drill_act *act, struct drill_err *err)
 {
@@ -39,15 +42,20 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	const struct absent_args *a = act->args;
 
 	(void)err;
-	f->action = DRILL_DEVICE_ABSENT;
-	f->error = CUDA_ERROR_NO_DEVICE;
+	if (!alarm(a)) {
+		f->action = DRILL_DEVICE_ABSENT;
+		f->error = CUDA_ERROR_NO_DEVICE;
+	}
 	aim->rank = -1;
 	aim->attempt = 0;
 	if (a->form == DRILL_FORM_EFFECT)
 		return 0;
 	f->steps = 1;
 	f->step[0].device = aim->device < 0 ? 0 : (uint32_t)aim->device;
-	f->step[0].health = DRILL_DEVICE_GONE;
+	if (alarm(a))
+		f->step[0].nvml_health = DRILL_DEVICE_GONE;
+	else
+		f->step[0].health = DRILL_DEVICE_GONE;
 	return 0;
 }
 
@@ -82,6 +90,7 @@ const struct drill_injector drill_device_absent = {
 	.needs = (const char *const[]){ "hook:cuda", NULL },
 	.params = params,
 	.args_size = sizeof(struct absent_args),
+	.alarm = alarm,
 	.probe = probe,
 	.apply = apply,
 	.verify = verify,

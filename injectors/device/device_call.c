@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cuda_calls.h"
-#include "device.h"
+#include "silent.h"
+#include "xid.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@ static const char who[] = "device.call";
 
 struct call_args {
 	const char *call, *kernel;
-	int64_t error, delay_ns, nth, every, probability, count, seed;
+	int64_t error, delay_ns, nth, every, probability, count, seed, code;
+	int form;
 };
 
 static const struct drill_param params[] = {
@@ -68,8 +70,20 @@ static const struct drill_param params[] = {
 	  .def = "1",
 	  .max = UINT32_MAX,
 	  .doc = "Of the draw; the same seed takes the same calls." },
+	DRILL_SILENT_PARAMS(struct call_args, code, "0"),
 	{ 0 },
 };
+
+/* Of the signal: 0 in the scenario is the first Xid that is known with that
+ * error; 0 back: there is none. */
+static int64_t code_of(const struct call_args *a)
+{
+	const struct drill_xid *x = drill_xids();
+
+	while (!a->code && x->code && (!a->error || x->error[0] != a->error))
+		x++;
+	return a->code ? a->code : x->code;
+}
 
 static int check(const void *args, struct drill_err *err)
 {
@@ -87,7 +101,18 @@ static int check(const void *args, struct drill_err *err)
 				     "kernel = \"%.60s\": only cuLaunchKernel "
 				     "has a kernel, not %s", a->kernel,
 				     a->call);
-	return 0;
+	if (a->form != DRILL_FORM_EFFECT && !code_of(a))
+		return drill_err_set(err, -EINVAL, who,
+				     "form: no Xid is known to come with that: "
+				     "write code = 31, say");
+	return drill_silent_check(code_of(a), a->form, err);
+}
+
+static bool alarm(const void *args)
+{
+	const struct call_args *a = args;
+
+	return a->form == DRILL_FORM_SIGNAL;
 }
 
 /* What is met while a program starts is armed before it says hello; then its
@@ -108,13 +133,15 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 		struct drill_device_fault *f, struct drill_err *err)
 {
 	const struct call_args *a = act->args;
-	int call = drill_cuda_call(a->call, err);
+	int call = drill_cuda_call(a->call, err), r;
 
 	if (call < 0)
 		return call;
+	r = drill_silent_tell(code_of(a), a->form, aim, f, err);
 	if (aim->rank >= 0)
 		aim->device = -1;
-	f->action = a->error ? DRILL_DEVICE_RETURN : DRILL_DEVICE_DELAY;
+	if (!alarm(a))
+		f->action = a->error ? DRILL_DEVICE_RETURN : DRILL_DEVICE_DELAY;
 	f->call = 1 + (uint32_t)call;
 	f->family = drill_cuda_call_any(a->call);
 	f->error = (int)a->error;
@@ -125,7 +152,7 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	f->count = a->count;
 	f->seed = (uint32_t)a->seed;
 	snprintf(f->kernel, sizeof(f->kernel), "%s", a->kernel);
-	return 0;
+	return r;
 }
 
 static int apply(struct drill_act *act, struct drill_err *err)
@@ -148,6 +175,7 @@ const struct drill_injector drill_device_call = {
 	.params = params,
 	.args_size = sizeof(struct call_args),
 	.check = check,
+	.alarm = alarm,
 	.probe = probe,
 	.apply = apply,
 	.verify = drill_device_verify,

@@ -4,7 +4,7 @@
  * Silent data corruption: every call succeeds, no ECC counter moves. What has
  * flipped stays so in the process; going back ends further flips only.
  */
-#include "device.h"
+#include "silent.h"
 
 #include <stdio.h>
 
@@ -12,8 +12,8 @@ static const char who[] = "device.corrupt";
 
 struct corrupt_args {
 	const char *kernel;
-	int64_t nth, every, count, bits, seed;
-	int where;
+	int64_t nth, every, count, bits, seed, code;
+	int where, form;
 };
 
 static const char *const places[] = { "memory", "output", "copy", NULL };
@@ -60,22 +60,37 @@ static const struct drill_param params[] = {
 	  .def = "1",
 	  .max = UINT32_MAX,
 	  .doc = "Of the places; the same seed takes the same ones." },
+	DRILL_SILENT_PARAMS(struct corrupt_args, code, "48"),
 	{ 0 },
 };
 
+static int check(const void *args, struct drill_err *err)
+{
+	const struct corrupt_args *a = args;
+
+	return drill_silent_check(a->code, a->form, err);
+}
+
+static bool alarm(const void *args)
+{
+	const struct corrupt_args *a = args;
+
+	return a->form == DRILL_FORM_SIGNAL;
+}
+
 static int probe(const struct drill_act *act, struct drill_err *err)
 {
-	return drill_device_probe(act, true, err);
+	return drill_device_probe(act, !alarm(act->args), err);
 }
 
 static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 		struct drill_device_fault *f, struct drill_err *err)
 {
 	const struct corrupt_args *a = act->args;
+	int r = drill_silent_tell(a->code, a->form, aim, f, err);
 
-	(void)aim;
-	(void)err;
-	f->action = DRILL_DEVICE_FLIP;
+	if (!alarm(a))
+		f->action = DRILL_DEVICE_FLIP;
 	f->flip_where = DRILL_FLIP_MEMORY + (uint32_t)a->where;
 	f->bits = (uint32_t)a->bits;
 	f->seed = (uint32_t)a->seed;
@@ -83,7 +98,7 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	f->every = a->every || a->count < 2 ? a->every : 1;
 	f->count = a->count;
 	snprintf(f->kernel, sizeof(f->kernel), "%s", a->kernel);
-	return 0;
+	return r;
 }
 
 static int apply(struct drill_act *act, struct drill_err *err)
@@ -105,17 +120,19 @@ static void put_sites(struct drill_act *act, const struct drill_device_fault *f)
 	json_object_set_new(act->evidence, "sites", list);
 }
 
-/* The process that flipped them says where, and the device says nothing: its
- * counters are as they were. */
+/* The process that flipped them says where. Unless a signal was asked for the
+ * device says nothing: its counters are as they were. */
 static int verify(struct drill_act *act, struct drill_err *err)
 {
 	struct drill_device_found d;
 	int r = drill_device_find(act, &d, err);
 
-	if (r > 0) {
+	if (r > 0 && d.felt) {
 		put_sites(act, &d.f);
 		r = d.f.sites > 0 && drill_device_felt(act, &d);
 	}
+	if (r > 0)
+		r = drill_device_told(act, &d);
 	drill_devices_close(&d.devices);
 	return r;
 }
@@ -133,6 +150,8 @@ const struct drill_injector drill_device_corrupt = {
 	.needs = (const char *const[]){ "hook:cuda", NULL },
 	.params = params,
 	.args_size = sizeof(struct corrupt_args),
+	.check = check,
+	.alarm = alarm,
 	.probe = probe,
 	.apply = apply,
 	.verify = verify,

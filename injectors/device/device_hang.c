@@ -4,7 +4,7 @@
  * No Xid, no error: queries say "not ready", and whoever synchronises waits.
  * The stream that the kernel was put into is held by the CUDA proxy.
  */
-#include "device.h"
+#include "silent.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@ static const char who[] = "device.hang";
 
 struct hang_args {
 	const char *kernel;
-	int64_t nth;
+	int64_t nth, code;
+	int form;
 };
 
 static const struct drill_param params[] = {
@@ -26,12 +27,27 @@ static const struct drill_param params[] = {
 	  .min = 1,
 	  .max = DRILL_NTH_MAX,
 	  .doc = "Which such launch of the process hangs, from the act on." },
+	DRILL_SILENT_PARAMS(struct hang_args, code, "8"),
 	{ 0 },
 };
 
+static int check(const void *args, struct drill_err *err)
+{
+	const struct hang_args *a = args;
+
+	return drill_silent_check(a->code, a->form, err);
+}
+
+static bool alarm(const void *args)
+{
+	const struct hang_args *a = args;
+
+	return a->form == DRILL_FORM_SIGNAL;
+}
+
 static int probe(const struct drill_act *act, struct drill_err *err)
 {
-	return drill_device_probe(act, true, err);
+	return drill_device_probe(act, !alarm(act->args), err);
 }
 
 static int fill(const struct drill_act *act, struct drill_device_aim *aim,
@@ -39,12 +55,13 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 {
 	const struct hang_args *a = act->args;
 
-	(void)aim;
-	(void)err;
-	f->action = DRILL_DEVICE_HANG;
+	int r = drill_silent_tell(a->code, a->form, aim, f, err);
+
+	if (!alarm(a))
+		f->action = DRILL_DEVICE_HANG;
 	f->nth = a->nth;
 	snprintf(f->kernel, sizeof(f->kernel), "%s", a->kernel);
-	return 0;
+	return r;
 }
 
 static int apply(struct drill_act *act, struct drill_err *err)
@@ -73,12 +90,15 @@ static int verify(struct drill_act *act, struct drill_err *err)
 	struct drill_device_found d;
 	int r = drill_device_find(act, &d, err), waits;
 
-	if (r > 0) {
+	if (r > 0 && !d.felt) {
+		r = drill_device_told(act, &d);
+	} else if (r > 0) {
 		waits = drill_device_felt(act, &d) ? blocked(act, &d, 1) : 0;
 		json_object_set_new(act->evidence, "thread_waits", waits < 0 ?
 				    json_string("not readable") :
 				    json_boolean(waits));
-		r = waits != 0 || (d.f.surfaced_ns && !d.f.waiting);
+		r = (waits != 0 || (d.f.surfaced_ns && !d.f.waiting)) &&
+		    drill_device_told(act, &d);
 	} else if (r == 0 && d.devices.page) {
 		r = blocked(act, &d, 0) > 0;
 	}
@@ -101,6 +121,8 @@ const struct drill_injector drill_device_hang = {
 	.needs = (const char *const[]){ "hook:cuda", NULL },
 	.params = params,
 	.args_size = sizeof(struct hang_args),
+	.check = check,
+	.alarm = alarm,
 	.probe = probe,
 	.apply = apply,
 	.verify = verify,

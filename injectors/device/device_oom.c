@@ -12,6 +12,7 @@ static const char who[] = "device.oom";
 
 struct oom_args {
 	int64_t limit, nth, every, count;
+	int form;
 };
 
 static const struct drill_param params[] = {
@@ -40,8 +41,22 @@ static const struct drill_param params[] = {
 	  .def = "0",
 	  .max = DRILL_NTH_MAX,
 	  .doc = "Failures at most; 0: no limit." },
+	{ .name = "form",
+	  .type = DRILL_ENUM,
+	  .offset = offsetof(struct oom_args, form),
+	  .def = "both",
+	  .values = drill_form_names,
+	  .doc = "What of it there is: allocations that fail, NVML that says "
+		 "the memory is full, or both." },
 	{ 0 },
 };
+
+static bool alarm(const void *args)
+{
+	const struct oom_args *a = args;
+
+	return a->form == DRILL_FORM_SIGNAL;
+}
 
 /* What is met while a program starts is armed before it says hello; then its
  * device is not known yet, but its rank is. */
@@ -56,6 +71,14 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	const struct oom_args *a = act->args;
 
 	(void)err;
+	if (alarm(a)) {
+		f->steps = 1;
+		f->step[0].device = aim->device < 0 ? 0 :
+						      (uint32_t)aim->device;
+		f->step[0].memory_full_1 = 2;
+		return 0;
+	}
+	f->untold = a->form == DRILL_FORM_EFFECT;
 	f->action = DRILL_DEVICE_OOM;
 	f->error = CUDA_ERROR_OUT_OF_MEMORY;
 	f->limit_bytes = (uint64_t)a->limit;
@@ -71,7 +94,7 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 
 static int apply(struct drill_act *act, struct drill_err *err)
 {
-	return drill_device_order(act, false, fill, err);
+	return drill_device_order(act, alarm(act->args), fill, err);
 }
 
 const struct drill_injector drill_device_oom = {
@@ -88,6 +111,7 @@ const struct drill_injector drill_device_oom = {
 	.needs = (const char *const[]){ "hook:cuda", NULL },
 	.params = params,
 	.args_size = sizeof(struct oom_args),
+	.alarm = alarm,
 	.probe = probe,
 	.apply = apply,
 	.verify = drill_device_verify,

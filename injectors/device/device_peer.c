@@ -4,17 +4,31 @@
  * What is asked from now on says no; access that a context already has stays,
  * as it does when a path is taken away from new users only.
  */
-#include "device.h"
-
-#include "faultdrill/cuda_api.h"
+#include "silent.h"
 
 static const char who[] = "device.peer";
 
 struct peer_args {
-	char none;
+	int form;
 };
 
-static const struct drill_param params[] = { { 0 } };
+static const struct drill_param params[] = {
+	{ .name = "form",
+	  .type = DRILL_ENUM,
+	  .offset = offsetof(struct peer_args, form),
+	  .def = "effect",
+	  .values = drill_form_names,
+	  .doc = "What of it there is: access that is refused, an NVLink that "
+		 "log (Xid 136) and NVML say is down, or both." },
+	{ 0 },
+};
+
+static bool alarm(const void *args)
+{
+	const struct peer_args *a = args;
+
+	return a->form == DRILL_FORM_SIGNAL;
+}
 
 static int probe(const struct drill_act *act, struct drill_err *err)
 {
@@ -24,16 +38,22 @@ static int probe(const struct drill_act *act, struct drill_err *err)
 static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 		struct drill_device_fault *f, struct drill_err *err)
 {
-	(void)act;
-	(void)err;
-	f->action = DRILL_DEVICE_NO_PEER;
-	f->error = CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-	f->steps = 1;
-	f->step[0].device = aim->device < 0 ? 0 : (uint32_t)aim->device;
-	f->step[0].no_peer_1 = 2;
+	const struct peer_args *a = act->args;
+	const int training_failed = 136;
+	struct drill_xid_story s = {
+		.code = &training_failed,
+		.n = 1,
+		.gap_ns = -1,
+		.device = aim->device < 0 ? 0 : aim->device,
+		.peer = -1,
+		.effect = a->form != DRILL_FORM_SIGNAL,
+		.signal = a->form != DRILL_FORM_EFFECT,
+	};
+	int r = s.signal ? drill_silent_link(aim, -1, &s, err) : 0;
+
 	aim->rank = -1;
 	aim->attempt = 0;
-	return 0;
+	return r ? r : drill_xid_steps(&s, f, err);
 }
 
 static int apply(struct drill_act *act, struct drill_err *err)
@@ -67,6 +87,7 @@ const struct drill_injector drill_device_peer = {
 	.needs = (const char *const[]){ "hook:cuda", NULL },
 	.params = params,
 	.args_size = sizeof(struct peer_args),
+	.alarm = alarm,
 	.probe = probe,
 	.apply = apply,
 	.verify = verify,

@@ -78,7 +78,8 @@ int drill_device_find(struct drill_act *act, struct drill_device_found *ret,
 		return 0;
 	ret->felt = ret->f.action != DRILL_DEVICE_NOTHING;
 	for (uint32_t i = 0; i < ret->f.steps && i < DRILL_DEVICE_STEPS; i++)
-		ret->told |= ret->f.step[i].xid || ret->f.step[i].events;
+		ret->told |= ret->f.step[i].xid || ret->f.step[i].events ||
+			     ret->f.step[i].memory_full_1;
 	read_back(act, ret);
 	if (!as_recorded(act->record, &ret->f) ||
 	    ret->f.state != DRILL_DEVICE_FIRED || !ret->f.fired_ns)
@@ -199,10 +200,9 @@ static bool find_line(const struct drill_act *act,
 {
 	uint64_t n = (uint64_t)drill_record_get_int(act->record,
 						    "lines_before", 0);
-	int r;
 
-	while ((r = drill_devices_line(&d->devices, n++, ret)) != -ENOENT)
-		if (!r && ret->xid == d->f.step[0].xid &&
+	while (!drill_devices_line(&d->devices, &n, ret))
+		if (ret->xid == d->f.step[0].xid &&
 		    ret->device == d->f.step[0].device)
 			return true;
 	return false;

@@ -4,10 +4,8 @@
  * The kernel's lines, NVML's counters and the errors of the driver's calls tell
  * one story, in the order in which they come on hardware.
  */
-#include "device.h"
+#include "silent.h"
 #include "xid.h"
-
-#include "injectors/hooks/device_step.h"
 
 #include <errno.h>
 
@@ -150,14 +148,6 @@ static int probe(const struct drill_act *act, struct drill_err *err)
 
 /* ---- the other end of a link ---- */
 
-static int find_link(const struct drill_device *d, int64_t peer)
-{
-	for (int i = 0; i < DRILL_NVLINKS; i++)
-		if (d->link[i].peer && (peer < 0 || d->link[i].peer == peer + 1))
-			return i;
-	return -1;
-}
-
 static bool needs_link(const struct drill_xid *x)
 {
 	return x->scope == DRILL_XID_LINK || x->scope == DRILL_XID_LINK_DOWN;
@@ -168,20 +158,11 @@ static int take_link(const struct drill_act *act,
 		     struct drill_xid_story *s, struct drill_err *err)
 {
 	const struct xid_args *a = act->args;
-	struct drill_device d;
 
 	s->peer = -1;
 	if (!needs_link(drill_xid_find(a->code, NULL)))
 		return 0;
-	drill_device_read(aim->devices.page, (unsigned int)s->device, &d);
-	s->link = find_link(&d, a->peer);
-	if (s->link < 0)
-		return drill_err_set(err, -ENXIO, who,
-				     "%s: device %d has no NVLink%s",
-				     act->target->name, s->device,
-				     a->peer < 0 ? "" : " to that peer");
-	s->peer = (int)d.link[s->link].peer - 1;
-	return 0;
+	return drill_silent_link(aim, a->peer, s, err);
 }
 
 /* An error of the device meets whoever uses it, in every attempt until a reset;

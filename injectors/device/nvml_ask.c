@@ -25,6 +25,7 @@ struct answer {
 	int init, handle, temperature;
 	unsigned int count, mhz;
 	unsigned long long ecc;
+	nvmlMemory_t memory;
 };
 
 /* Beside the agent, where the build and an installation have it. */
@@ -61,6 +62,7 @@ static void ask(void *lib, unsigned int device, struct answer *a)
 			dev, NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
 			NVML_AGGREGATE_ECC, &a->ecc);
 		FIND(lib, nvmlDeviceGetClockInfo)(dev, NVML_CLOCK_SM, &a->mhz);
+		FIND(lib, nvmlDeviceGetMemoryInfo)(dev, &a->memory);
 	}
 	/* Says bye, so that the page has room for others. */
 	FIND(lib, nvmlShutdown)();
@@ -104,10 +106,16 @@ static int question(const char *path, const char *page, unsigned int device,
 	return n == (int)sizeof(*ret) ? 0 : -EIO;
 }
 
+/* As NVML is to say it. */
+static uint32_t health_of(const struct drill_device *v)
+{
+	return v->nvml_health ? v->nvml_health : atomic_load(&v->health);
+}
+
 static bool agrees(const struct answer *a, const struct drill_device *v,
 		   int devices)
 {
-	switch (atomic_load(&v->health)) {
+	switch (health_of(v)) {
 	case DRILL_DEVICE_LOST:
 		return a->handle == NVML_ERROR_GPU_IS_LOST ||
 		       a->temperature == NVML_ERROR_GPU_IS_LOST;
@@ -118,7 +126,8 @@ static bool agrees(const struct answer *a, const struct drill_device *v,
 		       a->ecc == v->ecc_aggregate[1];
 	default:
 		return !a->handle && a->ecc == v->ecc_aggregate[1] &&
-		       a->mhz == v->sm_mhz;
+		       a->mhz == v->sm_mhz &&
+		       (!v->memory_full || (!a->memory.free && a->memory.total));
 	}
 }
 
@@ -135,7 +144,7 @@ bool drill_nvml_tells(struct drill_act *act,
 
 	drill_device_read(d->devices.page, device, &v);
 	/* An agent has no time to wait for silent firmware. */
-	if (v.nvml_block_ms && v.health == DRILL_DEVICE_OK) {
+	if (v.nvml_block_ms && health_of(&v) == DRILL_DEVICE_OK) {
 		json_object_set_new(act->evidence, "nvml",
 				    json_sprintf("blocks calls for %u ms",
 						 v.nvml_block_ms));

@@ -276,7 +276,20 @@ static int error_of(const struct teller *t, const struct drill_xid *x)
 	return x->error[0];
 }
 
-/* Health is what CUDA and NVML both obey, so a mere signal leaves it. */
+/* What NVML says of a device that fails so; 0: as it stands. */
+static uint32_t seen_as(const struct drill_xid *x, enum drill_recovery to)
+{
+	if (x->code == 79)
+		return DRILL_DEVICE_LOST;
+	if (x->scope == DRILL_XID_ABSENT)
+		return DRILL_DEVICE_GONE;
+	/* With 154 the driver itself says that only a reset helps. */
+	if ((x->scope == DRILL_XID_DEVICE || x->code == 154) &&
+	    to == DRILL_RECOVERY_RESET)
+		return DRILL_DEVICE_RESET_REQUIRED;
+	return 0;
+}
+
 static void hurt(const struct teller *t, const struct drill_xid *x,
 		 struct drill_device_step *st)
 {
@@ -285,15 +298,6 @@ static void hurt(const struct teller *t, const struct drill_xid *x,
 	st->context_error = x->new_context;
 	if (x->scope == DRILL_XID_LINK_DOWN)
 		st->no_peer_1 = 2;
-	if (!t->s->signal)
-		return;
-	if (x->code == 79)
-		st->health = DRILL_DEVICE_LOST;
-	else if (x->scope == DRILL_XID_ABSENT)
-		st->health = DRILL_DEVICE_GONE;
-	else if (x->scope == DRILL_XID_DEVICE &&
-		 x->action == DRILL_RECOVERY_RESET)
-		st->health = DRILL_DEVICE_RESET_REQUIRED;
 }
 
 static int64_t gap(const struct teller *t, const struct drill_xid *x)
@@ -318,9 +322,11 @@ static int add(struct teller *t, const struct drill_xid *x, int device,
 		hurt(t, x, st);
 	if (!t->s->signal)
 		return 0;
-	/* Now the driver itself says that only a reset helps. */
-	if (t->s->effect && x->code == 154 && to == DRILL_RECOVERY_RESET)
-		st->health = DRILL_DEVICE_RESET_REQUIRED;
+	/* CUDA obeys the health, so a mere signal is for NVML alone. */
+	if (t->s->effect)
+		st->health = seen_as(x, to);
+	else
+		st->nvml_health = seen_as(x, to);
 	st->xid = (uint32_t)x->code;
 	st->events = x->events;
 	count(t, x, st);

@@ -64,15 +64,15 @@ static bool fills(const struct drill_device_fault *f, int device, int32_t rank,
 	       (f->attempt == 0 || f->attempt == attempt);
 }
 
-uint64_t drill_device_room(const struct drill_device_page *p, int device,
-			   int32_t rank, int32_t attempt, uint64_t used,
-			   uint64_t left)
+static uint64_t room(const struct drill_device_page *p, int device,
+		     int32_t rank, int32_t attempt, bool untold, uint64_t used,
+		     uint64_t left)
 {
 	const struct drill_device_fault *f;
 
 	for (int i = 0; i < DRILL_DEVICE_FAULTS; i++) {
 		f = &p->fault[i];
-		if (!fills(f, device, rank, attempt))
+		if (!fills(f, device, rank, attempt) || (f->untold && !untold))
 			continue;
 		if (f->limit_bytes <= used)
 			left = 0;
@@ -80,6 +80,13 @@ uint64_t drill_device_room(const struct drill_device_page *p, int device,
 			left = f->limit_bytes - used;
 	}
 	return left;
+}
+
+uint64_t drill_device_room(const struct drill_device_page *p, int device,
+			   int32_t rank, int32_t attempt, uint64_t used,
+			   uint64_t left)
+{
+	return room(p, device, rank, attempt, true, used, left);
 }
 
 static unsigned int percent(int64_t ns)
@@ -96,11 +103,11 @@ uint64_t drill_device_left(const struct drill_device_page *p, int device,
 	const struct drill_device_client *c = p->client;
 	int look = drill_device_look();
 
-	left = drill_device_room(p, device, -1, 0, used, left);
+	left = room(p, device, -1, 0, false, used, left);
 	for (int i = 0; i < DRILL_DEVICE_CLIENTS; i++)
 		if (drill_device_computes(p, look, i, (unsigned int)device))
-			left = drill_device_room(p, device, c[i].rank,
-						 c[i].attempt, used, left);
+			left = room(p, device, c[i].rank, c[i].attempt, false,
+				    used, left);
 	if (look >= 0)
 		close(look);
 	return left;

@@ -42,7 +42,7 @@ uint64_t drill_device_room(const struct drill_device_page *p, int device,
 			   int32_t rank, int32_t attempt, uint64_t used,
 			   uint64_t left);
 
-/* The same for all processes that are there: the least. */
+/* The same for all processes that are there, as NVML says it: the least. */
 uint64_t drill_device_left(const struct drill_device_page *p, int device,
 			   uint64_t used, uint64_t left);
 

@@ -47,7 +47,7 @@
 #include "faultdrill/device_use.h"
 
 #define DRILL_DEVICE_MAGIC UINT64_C(0x3156454456444c46) /* "FLDVDEV1" */
-#define DRILL_DEVICE_VERSION 2u
+#define DRILL_DEVICE_VERSION 3u
 #define DRILL_DEVICES 64
 #define DRILL_DEVICE_FAULTS 16
 #define DRILL_DEVICE_STEPS 8
@@ -132,7 +132,10 @@ struct drill_device {
 	uint64_t links_down;	/* of those a fault took from link_mask */
 	uint32_t nvml_block_ms; /* what NVML asks of it takes that long and
 				   fails: its firmware does not answer */
-	uint8_t room[252];
+	/* What NVML alone says: how it stands, if not as it does, and that its
+	 * memory is full. */
+	uint32_t nvml_health, memory_full;
+	uint8_t room[244];
 };
 
 /* One step of a chain: a change of state and a line. What is 0 is left. */
@@ -155,7 +158,9 @@ struct drill_device_step {
 	uint32_t no_peer_1;
 	char text[192]; /* behind "Xid (PCI:..): N, "; %p pid, %n name */
 	uint32_t nvml_block_ms;
-	uint8_t room[12];
+	uint32_t nvml_health; /* for NVML alone */
+	uint32_t memory_full_1;
+	uint8_t room[4];
 };
 
 struct drill_device_fault {
@@ -168,7 +173,8 @@ struct drill_device_fault {
 	int32_t error;	 /* CUresult */
 	uint32_t call;	 /* 1 + index into cuda_symbols.h; 0: by action */
 	uint32_t family; /* 1: and any entry of that name (cuda_family.h) */
-	uint32_t ppm, seed, bits, room_;
+	uint32_t ppm, seed, bits;
+	uint32_t untold; /* OOM: 1: NVML does not show it */
 	int64_t nth;	 /* of the matching calls of one process, from 1 */
 	int64_t every;	 /* then each every-th; 0: that one only */
 	int64_t count;	 /* hits at most, over all processes; 0: no limit */

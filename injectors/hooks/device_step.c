@@ -132,7 +132,8 @@ static bool is_unwell(const struct drill_device *d)
 	return d->health > DRILL_DEVICE_OK || d->context_error ||
 	       d->running_error || d->recovery_action || d->no_peer ||
 	       d->clock_reasons || d->retired_pending ||
-	       d->remapped_pending || d->links_down || d->nvml_block_ms;
+	       d->remapped_pending || d->links_down || d->nvml_block_ms ||
+	       d->nvml_health || d->memory_full;
 }
 
 static void look_over(struct drill_device_page *p)
@@ -244,6 +245,10 @@ static void step_state(struct drill_device *d,
 	d->clock_reasons |= s->clock_reasons;
 	if (s->nvml_block_ms)
 		d->nvml_block_ms = s->nvml_block_ms;
+	if (s->nvml_health <= DRILL_DEVICE_GONE && s->nvml_health)
+		d->nvml_health = s->nvml_health;
+	if (s->memory_full_1)
+		d->memory_full = s->memory_full_1 - 1;
 	if (s->no_peer_1)
 		d->no_peer = s->no_peer_1 - 1;
 }
@@ -371,7 +376,7 @@ static void renew(struct drill_device *d)
 	d->mem_mhz = d->mem_max_mhz;
 	d->clock_reasons = 0;
 	d->links_down = 0;
-	d->nvml_block_ms = 0;
+	d->nvml_block_ms = d->nvml_health = d->memory_full = 0;
 	for (int i = 0; i < DRILL_NVLINKS; i++) {
 		if (d->link[i].peer)
 			d->link_mask |= 1ull << i;

@@ -331,6 +331,8 @@ bool drill_devices_as_new(const struct drill_devices *d, unsigned int device,
 		{ "health", v.health, DRILL_DEVICE_OK },
 		{ "error of new contexts", (uint32_t)v.context_error, 0 },
 		{ "error of running contexts", (uint32_t)v.running_error, 0 },
+		{ "health by NVML", v.nvml_health, 0 },
+		{ "memory full by NVML", v.memory_full, 0 },
 		{ "recovery action", v.recovery_action, 0 },
 		{ "peer access refused", v.no_peer, 0 },
 		{ "corrected ECC errors", v.ecc_aggregate[0], 0 },
@@ -529,21 +531,32 @@ int drill_devices_disarm(struct drill_devices *d,
 
 /* ---- what proxies wrote ---- */
 
-int drill_devices_line(const struct drill_devices *d, uint64_t n,
-		       struct drill_device_line *ret)
+static bool read_line(const struct drill_devices *d, uint64_t n,
+		      struct drill_device_line *ret)
 {
 	const struct drill_device_line *l =
 		&d->page->line[n % DRILL_DEVICE_LINES];
-	uint64_t lines = atomic_load_explicit(&d->page->lines,
-					      memory_order_acquire);
 
-	if (n >= lines)
-		return -ENOENT;
 	memcpy(ret, l, sizeof(*ret));
 	atomic_thread_fence(memory_order_acquire);
 	ret->text[sizeof(ret->text) - 1] = '\0';
-	return ret->seq == n + 1 && atomic_load(&l->seq) == n + 1 ? 0 :
-								    -EOVERFLOW;
+	return ret->seq == n + 1 && atomic_load(&l->seq) == n + 1;
+}
+
+/* A damaged page may speak of any number of lines: no more are looked at than
+ * the ring holds. */
+int drill_devices_line(const struct drill_devices *d, uint64_t *n,
+		       struct drill_device_line *ret)
+{
+	uint64_t lines = atomic_load_explicit(&d->page->lines,
+					      memory_order_acquire);
+
+	if (lines > *n && lines - *n > DRILL_DEVICE_LINES)
+		*n = lines - DRILL_DEVICE_LINES;
+	while (*n < lines)
+		if (read_line(d, (*n)++, ret))
+			return 0;
+	return -ENOENT;
 }
 
 /* What a proxy wrote need not end with a zero. */

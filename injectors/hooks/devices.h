@@ -74,9 +74,9 @@ int drill_devices_disarm(struct drill_devices *d,
 			 const struct drill_device_armed *a,
 			 struct drill_err *err);
 
-/* Line number @n, from 0. -ENOENT: not said yet; -EOVERFLOW: the ring holds it
- * no longer. */
-int drill_devices_line(const struct drill_devices *d, uint64_t n,
+/* The first line from number *@n on that the ring holds, and *@n then the number
+ * behind it. -ENOENT: there is none yet. */
+int drill_devices_line(const struct drill_devices *d, uint64_t *n,
 		       struct drill_device_line *ret);
 
 /* A process of this host that loaded a proxy. */

@@ -229,7 +229,7 @@ static bool is_lost_now(nvmlEventSet_t set)
 	uint32_t health;
 
 	for (unsigned int i = 0; i < DRILL_DEVICES; i++) {
-		health = atomic_load(&drill_nvml.page->device[i].health);
+		health = drill_nvml_health(i);
 		if (health != DRILL_DEVICE_LOST)
 			set->said_lost &= ~(1ull << i);
 		else if (set->wanted[i] && !(set->said_lost >> i & 1)) {

@@ -34,7 +34,9 @@ static nvmlReturn_t lay_memory(const struct drill_device *d,
 	}
 	if (!d->health)
 		return NVML_SUCCESS; /* the next library's alone */
-	now = drill_device_left(drill_nvml.page, (int)d->index, *used, *left);
+	now = d->memory_full ? 0 :
+			       drill_device_left(drill_nvml.page,
+						 (int)d->index, *used, *left);
 	*used += *left - now;
 	*left = now;
 	return NVML_SUCCESS;

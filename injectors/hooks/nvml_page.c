@@ -46,10 +46,24 @@ static int page_of(nvmlDevice_t handle)
 	return digits == 32 ? drill_device_by_uuid(drill_nvml.page, uuid) : -1;
 }
 
+/* What it is told to say, or how the device stands. */
+static uint32_t health_of(const struct drill_device *d)
+{
+	return d->nvml_health ? d->nvml_health : d->health;
+}
+
+uint32_t drill_nvml_health(unsigned int page_index)
+{
+	struct drill_device d;
+
+	drill_device_read(drill_nvml.page, page_index, &d);
+	return health_of(&d);
+}
+
 static bool is_gone(int page)
 {
-	return page >= 0 && atomic_load(&drill_nvml.page->device[page].health)
-				== DRILL_DEVICE_GONE;
+	return page >= 0 && drill_nvml_health((unsigned int)page) ==
+				    DRILL_DEVICE_GONE;
 }
 
 static void add(nvmlDevice_t handle, int page)
@@ -131,7 +145,7 @@ static nvmlReturn_t wait_for_firmware(int page, struct drill_device *ret)
 	while (now_ms() < until) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
 		drill_device_read(drill_nvml.page, (unsigned int)page, ret);
-		if (!ret->nvml_block_ms || ret->health != DRILL_DEVICE_OK)
+		if (!ret->nvml_block_ms || health_of(ret) != DRILL_DEVICE_OK)
 			return NVML_SUCCESS;
 	}
 	return NVML_ERROR_UNKNOWN;
@@ -141,16 +155,17 @@ static nvmlReturn_t stands_in_the_way(int page, enum drill_nvml_kind kind,
 				      struct drill_device *ret)
 {
 	nvmlReturn_t r = NVML_SUCCESS;
+	uint32_t health;
 
 	/* Once the driver has given it up, nobody waits any more. */
 	if (kind != DRILL_NVML_WHO && ret->nvml_block_ms &&
-	    ret->health == DRILL_DEVICE_OK)
+	    health_of(ret) == DRILL_DEVICE_OK)
 		r = wait_for_firmware(page, ret);
-	if (ret->health == DRILL_DEVICE_LOST ||
-	    ret->health == DRILL_DEVICE_GONE)
+	health = health_of(ret);
+	if (health == DRILL_DEVICE_LOST || health == DRILL_DEVICE_GONE)
 		return NVML_ERROR_GPU_IS_LOST;
 	if (!r && kind == DRILL_NVML_LIVE &&
-	    ret->health == DRILL_DEVICE_RESET_REQUIRED)
+	    health == DRILL_DEVICE_RESET_REQUIRED)
 		return NVML_ERROR_RESET_REQUIRED;
 	return r;
 }

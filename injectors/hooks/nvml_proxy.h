@@ -103,6 +103,8 @@ nvmlReturn_t drill_nvml_ask(nvmlDevice_t device, enum drill_nvml_kind kind,
 		return NVML_SUCCESS;                                           \
 	}
 
+/* How the page's device stands for NVML. */
+uint32_t drill_nvml_health(unsigned int page_index);
 /* NVML_ERROR_UNINITIALIZED before nvmlInit. */
 nvmlReturn_t drill_nvml_ready(void);
 /* Place in drill_nvml.device, or -1. */

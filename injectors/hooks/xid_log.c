@@ -235,6 +235,7 @@ int drill_xid_log_drain(struct drill_xid_log *l, uint64_t *lost,
 	if (lines - at.lines > DRILL_DEVICE_LINES) {
 		gap = lines - DRILL_DEVICE_LINES - at.lines;
 		at.lines += gap;
+		note_place(l->page, at); /* told once */
 	}
 	if (lost)
 		*lost = gap;

@@ -100,6 +100,22 @@ cp "$dir/run.json" "$WORK/bad" && echo '{' >"$WORK/bad/events.jsonl"
 echo '{' >>"$WORK/bad/events.jsonl"
 ended "events that are none" 2 "events.jsonl:1" "$FD" report "$WORK/bad"
 
+# --- a lab that is full ---
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	for size in 1m 2m; do	# no room for the page; none for the ring
+		ended "exec on a lab of $size: the cause" 3 "No space left" \
+			unshare -m sh -c "mkdir -p /run/faultdrill; mount -t tmpfs -o size=$size none /run/faultdrill &&
+				exec '$FD' exec --state '$WORK/state' --fault 'device.oom { }' -- true"
+	done
+else
+	skip "a lab that is full" "not root, or no mount namespace"
+fi
+ended "a number of devices that is none" 2 "from 1 to" \
+	"$FD" exec --devices 3x --fault 'device.oom { }' -- true
+"$FD" exec --state "$WORK/state" --fault 'host.stop { rank = 0, at = at.time "0s",
+	duration = "50ms" }' -- sh -c '(true >&3) 2>/dev/null && exit 9; sleep 0.3; exit 4' 2>"$WORK/text"
+is "a command of exec has no descriptor of ours" "$?" 4
+
 # --- no privilege ---
 scenario ns lab.netns 'null.noop { host = "h1", at = at.manual() }' ''
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then

@@ -66,6 +66,12 @@ ex --fault 'device.xid { code = 48, at = at.call("cuGraphLaunch", 2) }' -- $P/cu
 said "a graph's launch: it succeeds" 'step 2 cuGraphLaunch 0'
 said "a graph's launch: the next call that waits says the error" 'step 2 cuStreamSynchronize 214 '
 
+# ---- more processes than the page has places for ----
+ex --fault 'device.call { call = "cuInit", error = 3, count = 1 }' -- \
+	sh -c "for i in \$(seq 130); do $P/cuda_linked --quiet --steps 1; done >/dev/null 2>&1"
+is "130 processes one after the other: some met no fault: inconclusive" "$rc" 6
+said "130 processes: how many had no place" 'exec: 2 processes found no place on the device page' err
+
 # ---- each kind of fault, as the program sees it ----
 while IFS='|' read -r name fault command status words; do
 	ex --fault "$fault" -- $command
@@ -126,6 +132,42 @@ done
 ex --devices 2 --fault 'device.peer { }' -- $P/cuda_peer
 is "no peer access: status" "$rc" 1
 said "no peer access: what the program saw" 'peer cuDeviceCanAccessPeer 0 can 0'
+
+# ---- every failure in its three forms: what programs feel, what watchers see ----
+felt() { grep -qE -- "$1" "$WORK/text" "$WORK/err" && echo felt || echo "not felt"; }
+seen() { grep -qE -- "$1" "$WORK/text" && echo seen || echo "not seen"; }
+while IFS='|' read -r fault args effect signal; do
+	for form in both effect signal; do
+		ex --devices 2 --fault "device.$fault { $args${args:+,} form = \"$form\" }" -- sh -c \
+			"$P/cuda_linked --nap 30; $P/cuda_peer; $P/nvml_show; cat \$(dirname \$FAULTDRILL_DEVICES)/kernel.log"
+		said "$fault${args:+ ($args)} as $form: it is in force" 'in force: state fired' err
+		is "$fault${args:+ ($args)} as $form: the effect" "$(felt "$effect")" \
+			"$([ $form = signal ] && echo "not felt" || echo felt)"
+		is "$fault${args:+ ($args)} as $form: the signal" "$(seen "$signal")" \
+			"$([ $form = effect ] && echo "not seen" || echo seen)"
+	done
+done <<TABLE
+xid|code = 79|cu[A-Za-z_0-9]* [97][91]9 |^0 state=!15
+xid|code = 95|cu[A-Za-z_0-9]* 46 |memory=!16
+hang|duration = "300ms"|call cuStreamSynchronize, calls_with_error 0|Xid .*: 8, 
+slow|factor = 9|added_s 0.0|sm=[1-9][0-9]{0,2} 
+corrupt||step 1 wrong|Xid .*: 48, .*
+corrupt|where = "copy", nth = 2|step 2 wrong|ecc_uncorrected=1
+oom||cuMemAlloc_v2 2 |^0 .*memory=([0-9]+) used=\1 
+call|call = "cuMemcpyDtoH", error = 700|step 1 cuMemcpyDtoH_v2 700 |Xid .*: 31, 
+peer||cuCtxEnablePeerAccess 217 |Xid .*: 136, .*
+TABLE
+for form in both effect signal; do
+	ex --fault "device.absent { form = \"$form\" }" -- sh -c "$P/cuda_linked; $P/nvml_show"
+	said "absent as $form: it is in force" 'in force: state fired' err
+	is "absent as $form: the effect" "$(felt 'cuInit 100 ')" \
+		"$([ $form = signal ] && echo "not felt" || echo felt)"
+	is "absent as $form: NVML has the device" "$(seen '^0 state=0')" \
+		"$([ $form = effect ] && echo seen || echo "not seen")"
+done
+ex --fault 'device.call { call = "cuMemAlloc", error = 2, form = "both" }' -- $P/cuda_linked
+is "a call without a known Xid, as both: status" "$rc" 2
+said "a call without a known Xid, as both: the words" 'no Xid is known to come with that: write code' err
 
 # ---- the CUDA runtime; without a driver all it asks for must be ours ----
 every=$PWD/$BUILD/tests/cuda/libcuda.so.1

@@ -429,10 +429,12 @@ int mock_agent_send(struct drill_lab *lab, int host, json_t *msg,
 	else if (strcmp(kind, "event") == 0 && host == 0)
 		saw_event(json_object_get(msg, "event"));
 	else if (strcmp(kind, "trial.end") == 0)
-		say(host, json_pack("{s:s s:O s:[] s:o s:o}", "kind", "ended",
-				    "trial", json_object_get(msg, "trial"),
-				    "dirty", "hooks", hooks(host), "proxies",
-				    proxies(host)));
+		say(host, json_pack("{s:s s:O s:[] s:o s:o s:i}", "kind",
+				    "ended", "trial",
+				    json_object_get(msg, "trial"), "dirty",
+				    "hooks", hooks(host), "proxies",
+				    proxies(host), "refused",
+				    host ? 0 : drill_mock.refused));
 	else if (strcmp(kind, "look") == 0 && host == 0)
 		say(host, json_pack("{s:s s:o}", "kind", "event", "event",
 				    waits(json_object_get(msg, "at"))));

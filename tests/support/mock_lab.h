@@ -18,6 +18,7 @@ struct drill_mock {
 	bool no_hook;		/* ranks say no hello */
 	bool no_proxy;		/* rank 1 does not load the CUDA proxy */
 	bool bypass;		/* rank 2 loads a driver beside it */
+	int refused;		/* processes without a place on h0's page */
 	bool no_detection;	/* nobody notices */
 	bool dies_again;	/* each attempt dies at the same step */
 	bool probe_says_no;

@@ -248,6 +248,26 @@ START_TEST(a_step_that_is_to_take_longer_turns_the_factor)
 }
 END_TEST
 
+START_TEST(a_damaged_page_ends_with_the_trial)
+{
+	struct drill_devices d;
+
+	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
+			NOW "\"args\":{\"code\":63}}")));
+	job = rig_job(&g, 0, 1, 400, 20000);
+	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+	d = page();
+	memset(d.page->line, 0xff, sizeof(d.page->line));
+	memset((void *)d.page->logged, 0xff, sizeof(d.page->logged));
+	d.page->lines = UINT64_MAX;
+	drill_device_wake();
+	rig_send(&g, json_pack("{s:s,s:i}", "kind", "trial.end", "trial", 1));
+	ck_assert_ptr_nonnull(rig_wait(&g, "ended", NULL, 10000));
+	ck_assert_ptr_nonnull(event("fault.reverted", "f", 0));
+	drill_devices_close(&d);
+}
+END_TEST
+
 /* The program ends right behind the call that met it: by then nobody has woken
  * the agent, and the end of the trial is what it hears of next. */
 START_TEST(what_was_met_before_the_end_is_seen_at_the_end)
@@ -291,6 +311,7 @@ int main(void)
 	tcase_add_test(t, a_device_that_is_left_ill_is_a_difference_of_the_host);
 	tcase_add_test(t, a_call_that_is_armed_and_then_met_takes_effect_there);
 	tcase_add_test(t, a_step_that_is_to_take_longer_turns_the_factor);
+	tcase_add_test(t, a_damaged_page_ends_with_the_trial);
 	tcase_add_test(t, what_was_met_before_the_end_is_seen_at_the_end);
 	suite_add_tcase(s, t);
 	return drill_check_main(s);

@@ -280,19 +280,33 @@ START_TEST(c18_taking_one_fault_off_leaves_what_another_did)
 }
 END_TEST
 
-START_TEST(lines_are_read_in_order_and_lost_ones_are_told)
+START_TEST(lines_are_read_in_order_and_lost_ones_are_passed_over)
 {
 	struct drill_device_line l;
+	uint64_t n = 0;
 	int i;
 
-	ck_assert_int_eq(drill_devices_line(&d, 0, &l), -ENOENT);
+	ck_assert_int_eq(drill_devices_line(&d, &n, &l), -ENOENT);
 	for (i = 0; i < DRILL_DEVICE_LINES + 3; i++)
 		drill_device_say(d.page, 1, 13, 0, 4, "x");
-	ck_assert_int_eq(drill_devices_line(&d, 2, &l), -EOVERFLOW);
-	ck_assert_int_eq(drill_devices_line(&d, 3, &l), 0);
+	ck_assert_int_eq(drill_devices_line(&d, &n, &l), 0);
+	ck_assert_uint_eq(l.seq, 4);
+	ck_assert_uint_eq(n, 4);
 	ck_assert_str_eq(l.text, "NVRM: Xid (PCI:0000:11:00): 13, x");
-	ck_assert_int_eq(drill_devices_line(&d, DRILL_DEVICE_LINES + 3, &l),
-			 -ENOENT);
+	n = DRILL_DEVICE_LINES + 3;
+	ck_assert_int_eq(drill_devices_line(&d, &n, &l), -ENOENT);
+}
+END_TEST
+
+START_TEST(a_page_that_speaks_of_any_number_of_lines_is_read_once)
+{
+	struct drill_device_line l;
+	uint64_t n = 0;
+
+	drill_device_say(d.page, 1, 13, 0, 4, "x");
+	d.page->lines = UINT64_MAX;
+	ck_assert_int_eq(drill_devices_line(&d, &n, &l), -ENOENT);
+	ck_assert_int_eq(drill_devices_line(&d, &n, &l), -ENOENT);
 }
 END_TEST
 
@@ -327,7 +341,8 @@ int main(void)
 	tcase_add_test(t, a_signal_with_a_trigger_in_a_process_is_looked_for);
 	tcase_add_test(t, a_fault_that_waits_for_a_launch_slows_no_other_call);
 	tcase_add_test(t, c18_taking_one_fault_off_leaves_what_another_did);
-	tcase_add_test(t, lines_are_read_in_order_and_lost_ones_are_told);
+	tcase_add_test(t, lines_are_read_in_order_and_lost_ones_are_passed_over);
+	tcase_add_test(t, a_page_that_speaks_of_any_number_of_lines_is_read_once);
 	tcase_add_test(t, a_call_is_found_by_its_newest_version);
 	suite_add_tcase(s, t);
 	return drill_check_main(s);

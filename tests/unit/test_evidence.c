@@ -51,9 +51,21 @@ START_TEST(a_second_driver_library_is_inconclusive)
 }
 END_TEST
 
+START_TEST(processes_without_a_place_on_the_page_are_inconclusive)
+{
+	drill_mock.refused = 3;
+	run(DEVICE);
+	ck_assert_int_eq(t.result.outcome, DRILL_INCONCLUSIVE);
+	ck_assert_ptr_nonnull(strstr(drill_test_reasons(&t, 1),
+				     "3 processes found no place on the device "
+				     "page of host h0"));
+}
+END_TEST
+
 START_TEST(where_no_device_is_hurt_the_proxy_need_not_be_there)
 {
 	drill_mock.no_proxy = drill_mock.bypass = true;
+	drill_mock.refused = 3;
 	run(KILL);
 	ck_assert_msg(t.result.outcome == DRILL_PASS, "%s", t.result.reason);
 }
@@ -96,6 +108,8 @@ int main(void)
 	TCase *c = tcase_create("all");
 
 	tcase_add_checked_fixture(c, NULL, done);
+	tcase_add_test(c,
+		       processes_without_a_place_on_the_page_are_inconclusive);
 	tcase_add_test(c, a_rank_that_the_cuda_proxy_did_not_see_is_inconclusive);
 	tcase_add_test(c, a_second_driver_library_is_inconclusive);
 	tcase_add_test(c, where_no_device_is_hurt_the_proxy_need_not_be_there);

@@ -128,6 +128,9 @@ START_TEST(a_fault_fills_what_the_library_says_is_left)
 	f->limit_bytes = 0;
 	f->every = 1;
 	check_memory(0, 900, 0);
+	f->untold = 1;
+	check_memory(0, 300, 600);
+	f->untold = 0;
 	atomic_store(&f->state, DRILL_DEVICE_OVER);
 	check_memory(0, 300, 600);
 }

@@ -59,9 +59,10 @@ static const struct {
 	{ "local f = device.xid { code = 48, rank = 1, chain = '63 -> 94' }",
 	  "does not begin with the code" },
 	{ "local f = host.kill { rank = 1, form = 'signal' }",
-	  "has no form to choose; these have: device.absent, device.slow" },
-	{ "local f = device.hang { rank = 1, form = 'effect' }",
-	  "device.hang: has no form to choose" },
+	  "host.kill: has no form to choose; these have: device.absent, "
+	  "device.call" },
+	{ "local f = device.alarm { rank = 1, code = 79, form = 'effect' }",
+	  "device.alarm: has no form to choose" },
 	{ "local f = device.xid { code = 48, host = 1 }",
 	  "acts on no host (it acts on: rank, device)" },
 	{ "local f = device.xid { code = 48, rank = 1, follow = 'hosts' }",

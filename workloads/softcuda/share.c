@@ -71,7 +71,8 @@ SOFT_API int softcuda_share(int device, const struct softcuda_share *share)
 	pthread_mutex_lock(&soft.lock);
 	if (!has_contexts(d)) {
 		d->use = share->use;
-		d->limit = (size_t)share->memory_bytes;
+		if (share->memory_bytes) /* what shows it may not know */
+			d->limit = (size_t)share->memory_bytes;
 		d->others = share->others;
 		r = 0;
 	}

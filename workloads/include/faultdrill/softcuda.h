@@ -50,7 +50,7 @@ struct softcuda_module {
  * where to show its use, and how to learn of that of the others. */
 struct softcuda_share {
 	struct faultdrill_device_use *use; /* filled from now on */
-	uint64_t memory_bytes;		   /* of the device */
+	uint64_t memory_bytes;		   /* of the device; 0: not known */
 	uint64_t (*others)(int device);	   /* bytes that are not this process's;
 					      calls nothing of the driver */
 };
