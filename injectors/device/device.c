@@ -9,11 +9,14 @@
 
 #include "injectors/hooks/device_step.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char who[] = "device";
 
@@ -138,15 +141,23 @@ static int put_record(struct drill_act *act, const struct drill_device_armed *a,
 		  (int64_t)atomic_load(&aim->devices.page->lines) },
 	};
 	struct drill_record *rec = act->record;
+	struct stat st = { 0 };
 	char mark[20];
 	int r;
 
 	snprintf(mark, sizeof(mark), "%016" PRIx64, a->mark);
+	stat(act->target->devices, &st);
 	r = drill_record_original(rec, "mark", "", mark, err);
 	if (!r)
 		r = drill_record_put(rec, "page", act->target->devices, err);
 	if (!r)
 		r = drill_record_put(rec, "dir", act->target->dir, err);
+	if (!r)
+		r = drill_record_put_int(rec, "page_dev", (int64_t)st.st_dev,
+					 err);
+	if (!r)
+		r = drill_record_put_int(rec, "page_ino", (int64_t)st.st_ino,
+					 err);
 	for (size_t i = 0; !r && i < sizeof(rows) / sizeof(rows[0]); i++)
 		r = drill_record_put_int(rec, rows[i].key, rows[i].value, err);
 	return r ? r : drill_record_commit(rec, err);
@@ -261,6 +272,26 @@ int drill_device_order(struct drill_act *act, bool now,
 
 /* ---- taking off ---- */
 
+/* A process that goes on with a page whose name is gone; 0: nobody does. */
+static pid_t user_of(const struct drill_record *record)
+{
+	int64_t dev = drill_record_get_int(record, "page_dev", 0);
+	int64_t ino = drill_record_get_int(record, "page_ino", 0);
+	DIR *d = ino ? opendir("/proc") : NULL;
+	struct dirent *e;
+	pid_t pid, ret = 0;
+
+	while (d && !ret && (e = readdir(d))) {
+		pid = (pid_t)atoi(e->d_name);
+		if (pid > 0 && pid != getpid() &&
+		    drill_device_mapped(pid, (uint64_t)dev, (uint64_t)ino))
+			ret = pid;
+	}
+	if (d)
+		closedir(d);
+	return ret;
+}
+
 int drill_device_recorded(const struct drill_record *record,
 			  struct drill_devices *d,
 			  struct drill_device_armed *ret,
@@ -269,6 +300,7 @@ int drill_device_recorded(const struct drill_record *record,
 	const char *page = drill_record_get(record, "page");
 	const char *mark = drill_record_get_ours(record, "mark");
 	struct drill_err why = { 0 };
+	pid_t user;
 	int r;
 
 	*d = (struct drill_devices){ 0 };
@@ -277,6 +309,11 @@ int drill_device_recorded(const struct drill_record *record,
 	ret->fault = (int)drill_record_get_int(record, "entry", -1);
 	ret->mark = strtoull(mark, NULL, 16);
 	r = drill_devices_open(d, page, &why);
+	user = r == -ENOENT ? user_of(record) : 0;
+	if (user)
+		return drill_err_set(err, -EUCLEAN, who,
+				     "the device page was taken away while "
+				     "process %d uses it", (int)user);
 	if (!r && (ret->fault < 0 || ret->fault >= DRILL_DEVICE_FAULTS))
 		r = -EINVAL;
 	if (r && r != -ENOENT)

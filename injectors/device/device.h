@@ -71,7 +71,8 @@ int drill_device_revert(const struct drill_record *record,
 			struct drill_err *err);
 
 /* The fault that a record speaks of: the page in *@d, yours to close in every
- * case. -ENODATA: nothing was ever recorded. -ENOENT: the page is gone. */
+ * case. -ENODATA: nothing was ever recorded. -ENOENT: the page is gone, and
+ * nobody has it any more; -EUCLEAN: its name is gone, but not it. */
 int drill_device_recorded(const struct drill_record *record,
 			  struct drill_devices *d,
 			  struct drill_device_armed *ret,
@@ -93,6 +94,10 @@ struct drill_device_found {
  * evidence. Close the devices in every case. */
 int drill_device_find(struct drill_act *act, struct drill_device_found *ret,
 		      struct drill_err *err);
+
+/* Where a process has the page, a file that may have no name any more; 0: it
+ * has not, or it cannot be seen. */
+uint64_t drill_device_mapped(pid_t pid, uint64_t dev, uint64_t ino);
 
 /* Does a thread of the target's process wait in this fault, as the kernel sees
  * it? 1 yes, 0 no, negative: cannot be seen. */

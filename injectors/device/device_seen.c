@@ -90,24 +90,20 @@ int drill_device_find(struct drill_act *act, struct drill_device_found *ret,
 
 /* ---- the process ---- */
 
-/* Where the process has the page: 0 when it cannot be seen. Told by the file,
- * for its own root may name it otherwise. */
-static uint64_t base_in(pid_t pid, const char *page)
+uint64_t drill_device_mapped(pid_t pid, uint64_t dev, uint64_t ino)
 {
-	unsigned long long begin, inode;
+	unsigned long long begin, offset, inode;
 	unsigned int major_, minor_;
 	uint64_t ret = 0;
 	char path[64], line[512];
-	struct stat st;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = stat(page, &st) ? NULL : fopen(path, "re");
+	f = fopen(path, "re");
 	while (f && !ret && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%llx-%*x %*s 0 %x:%x %llu", &begin, &major_,
-			   &minor_, &inode) == 4 &&
-		    inode == st.st_ino && major_ == major(st.st_dev) &&
-		    minor_ == minor(st.st_dev))
+		if (sscanf(line, "%llx-%*x %*s %llx %x:%x %llu", &begin,
+			   &offset, &major_, &minor_, &inode) == 5 &&
+		    offset == 0 && inode == ino && makedev(major_, minor_) == dev)
 			ret = begin;
 	if (f)
 		fclose(f);
@@ -138,7 +134,9 @@ int drill_device_blocked(const struct drill_act *act,
 {
 	pid_t pid = act->target->process.pid;
 	const char *page = drill_record_get(act->record, "page");
-	uint64_t base = pid > 0 ? base_in(pid, page) : 0;
+	struct stat st;
+	uint64_t base = pid > 0 && !stat(page, &st) ?
+			drill_device_mapped(pid, st.st_dev, st.st_ino) : 0;
 	uint64_t futex = base +
 			 (uint64_t)((char *)&d->devices.page
 					    ->fault[d->armed.fault].state -

@@ -129,6 +129,8 @@ for contained in true false; do
 		"$(grep -l 'cuMemFree_v2 214 ' "$WORK"/both.* | wc -l)" \
 		"$([ $contained = true ] && echo 1 || echo 2)"
 done
+ex --format json --fault 'device.hang { at = at.launch("count", 3), duration = "500ms" }' -- $P/cuda_linked
+said "a hang: the kernel, too, sees the thread that waits" '"thread_waits": true'
 ex --devices 2 --fault 'device.peer { }' -- $P/cuda_peer
 is "no peer access: status" "$rc" 1
 said "no peer access: what the program saw" 'peer cuDeviceCanAccessPeer 0 can 0'

@@ -248,6 +248,28 @@ START_TEST(a_step_that_is_to_take_longer_turns_the_factor)
 }
 END_TEST
 
+/* Whoever has the page mapped, as this test, feels what lies on it. */
+START_TEST(a_page_taken_away_from_who_uses_it_is_not_reverted)
+{
+	struct drill_devices d;
+	char path[200];
+	json_t *said;
+
+	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
+			NOW "\"args\":{\"code\":63}}")));
+	job = rig_job(&g, 0, 1, 400, 20000);
+	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+	d = page();
+	snprintf(path, sizeof(path), "%s/devices.page", g.trial);
+	ck_assert_int_eq(unlink(path), 0);
+	rig_send(&g, json_pack("{s:s,s:s}", "kind", "revert", "fault", "f"));
+	said = rig_wait(&g, "reverted", "f", 10000);
+	ck_assert_str_eq(text(said, "state"), "dirty");
+	ck_assert_ptr_nonnull(strstr(text(said, "reason"), "taken away"));
+	drill_devices_close(&d);
+}
+END_TEST
+
 START_TEST(a_damaged_page_ends_with_the_trial)
 {
 	struct drill_devices d;
@@ -311,6 +333,8 @@ int main(void)
 	tcase_add_test(t, a_device_that_is_left_ill_is_a_difference_of_the_host);
 	tcase_add_test(t, a_call_that_is_armed_and_then_met_takes_effect_there);
 	tcase_add_test(t, a_step_that_is_to_take_longer_turns_the_factor);
+	tcase_add_test(t,
+		       a_page_taken_away_from_who_uses_it_is_not_reverted);
 	tcase_add_test(t, a_damaged_page_ends_with_the_trial);
 	tcase_add_test(t, what_was_met_before_the_end_is_seen_at_the_end);
 	suite_add_tcase(s, t);
