@@ -136,13 +136,13 @@ is "no peer access: status" "$rc" 1
 said "no peer access: what the program saw" 'peer cuDeviceCanAccessPeer 0 can 0'
 
 # ---- every failure in its three forms: what programs feel, what watchers see ----
-felt() { grep -qE -- "$1" "$WORK/text" "$WORK/err" && echo felt || echo "not felt"; }
+felt() { grep -qE -- "$1" "$WORK/text" && echo felt || echo "not felt"; }
 seen() { grep -qE -- "$1" "$WORK/text" && echo seen || echo "not seen"; }
 while IFS='|' read -r fault args effect signal; do
 	for form in both effect signal; do
-		ex --devices 2 --fault "device.$fault { $args${args:+,} form = \"$form\" }" -- sh -c \
+		ex --format json --devices 2 --fault "device.$fault { $args${args:+,} form = \"$form\" }" -- sh -c \
 			"$P/cuda_linked --nap 30; $P/cuda_peer; $P/nvml_show; cat \$(dirname \$FAULTDRILL_DEVICES)/kernel.log"
-		said "$fault${args:+ ($args)} as $form: it is in force" 'in force: state fired' err
+		said "$fault${args:+ ($args)} as $form: it is in force" '"effective": 1,'
 		is "$fault${args:+ ($args)} as $form: the effect" "$(felt "$effect")" \
 			"$([ $form = signal ] && echo "not felt" || echo felt)"
 		is "$fault${args:+ ($args)} as $form: the signal" "$(seen "$signal")" \
@@ -151,8 +151,8 @@ while IFS='|' read -r fault args effect signal; do
 done <<TABLE
 xid|code = 79|cu[A-Za-z_0-9]* [97][91]9 |^0 state=!15
 xid|code = 95|cu[A-Za-z_0-9]* 46 |memory=!16
-hang|duration = "300ms"|call cuStreamSynchronize, calls_with_error 0|Xid .*: 8, 
-slow|factor = 9|added_s 0.0|sm=[1-9][0-9]{0,2} 
+hang|duration = "300ms"|"call": "cuStreamSynchronize"|Xid .*: 8, 
+slow|factor = 9|"added_s": [0-9]|sm=[1-9][0-9]{0,2} 
 corrupt||step 1 wrong|Xid .*: 48, .*
 corrupt|where = "copy", nth = 2|step 2 wrong|ecc_uncorrected=1
 oom||cuMemAlloc_v2 2 |^0 .*memory=([0-9]+) used=\1 
@@ -160,8 +160,8 @@ call|call = "cuMemcpyDtoH", error = 700|step 1 cuMemcpyDtoH_v2 700 |Xid .*: 31,
 peer||cuCtxEnablePeerAccess 217 |Xid .*: 136, .*
 TABLE
 for form in both effect signal; do
-	ex --fault "device.absent { form = \"$form\" }" -- sh -c "$P/cuda_linked; $P/nvml_show"
-	said "absent as $form: it is in force" 'in force: state fired' err
+	ex --format json --fault "device.absent { form = \"$form\" }" -- sh -c "$P/cuda_linked; $P/nvml_show"
+	said "absent as $form: it is in force" '"effective": 1,'
 	is "absent as $form: the effect" "$(felt 'cuInit 100 ')" \
 		"$([ $form = signal ] && echo "not felt" || echo felt)"
 	is "absent as $form: NVML has the device" "$(seen '^0 state=0')" \
