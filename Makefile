@@ -30,7 +30,8 @@ AGENT_SRC := $(sort $(filter-out %/main.c,$(wildcard harness/agent/*.c)) \
 	$(wildcard injectors/*.c) \
 	$(filter-out injectors/hooks/%,$(wildcard injectors/*/*.c)) \
 	injectors/hooks/hooks.c injectors/hooks/hook_words.c \
-	$(PAGE_SRC) injectors/hooks/devices.c injectors/hooks/xid_log.c)
+	$(PAGE_SRC) injectors/hooks/devices.c injectors/hooks/devices_told.c \
+	injectors/hooks/xid_log.c)
 CTRL_SRC  := $(sort $(filter-out %/main.c,$(wildcard harness/lab/*.c \
 	harness/engine/*.c harness/lua/*.c harness/measure/*.c \
 	harness/cli/*.c reports/*.c)))
@@ -216,7 +217,7 @@ CUDART_shared = -L$(CUDA_LIB) -lcudart -Wl,-rpath,$(CUDA_LIB)
 
 # For a machine with a GPU and nothing else: no library is needed.
 ONE_SRC := harness/cli/exec_place.c injectors/device/xid.c harness/core/err.c \
-	injectors/hooks/devices.c $(PAGE_SRC)
+	injectors/hooks/devices.c injectors/hooks/devices_told.c $(PAGE_SRC)
 $(BUILD)/gpu/one: $(call obj,tests/gpu/one.c $(ONE_SRC))
 $(BUILD)/gpu/identity: $(call obj,tests/gpu/identity.c)
 $(BUILD)/gpu/one $(BUILD)/gpu/identity:
