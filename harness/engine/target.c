@@ -383,6 +383,23 @@ static int check_peer(const struct resolver *r)
 		       r->devices - 1);
 }
 
+/* A fault of devices that is aimed at hosts is aimed at all devices of them. */
+static int take_devices(struct resolver *r, json_t *out)
+{
+	json_t *hosts = json_copy(out), *v;
+	size_t i;
+	int k;
+
+	r->kind = "device";
+	json_array_clear(out);
+	json_array_foreach(hosts, i, v)
+		for (k = 0; k < r->devices; k++)
+			json_array_append_new(out, json_sprintf(
+				"%s/gpu%d", json_string_value(v), k));
+	json_decref(hosts);
+	return r->devices ? 0 : no_such(r, "the lab's hosts have no devices");
+}
+
 int drill_target_resolve(struct drill_plan_made *plan, int i,
 			 const struct drill_lab_spec *lab,
 			 const struct drill_lab_host *hosts, int n_hosts,
@@ -410,6 +427,9 @@ int drill_target_resolve(struct drill_plan_made *plan, int i,
 		rc = pick_some(&r, pick, out);
 	else
 		rc = pick_from(&r, pick, out);
+	if (rc == 0 && strcmp(r.kind, "host") == 0 &&
+	    f->spec->injector->targets & DRILL_TARGET_DEVICE)
+		rc = take_devices(&r, out);
 	if (rc == 0)
 		rc = check_peer(&r);
 	if (rc == 0)

@@ -11,6 +11,10 @@
 #include "harness/agent/journal.h"
 #include "injectors/hooks/devices.h"
 
+/* A host is all of its devices. */
+#define DRILL_TARGETS_DEVICE                                                   \
+	(DRILL_TARGET_RANK | DRILL_TARGET_HOST | DRILL_TARGET_DEVICE)
+
 /* "form": what of a failure there is. */
 enum drill_form { DRILL_FORM_BOTH, DRILL_FORM_EFFECT, DRILL_FORM_SIGNAL };
 extern const char *const drill_form_names[];

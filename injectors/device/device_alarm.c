@@ -157,7 +157,7 @@ const struct drill_injector drill_device_alarm = {
 	.fidelity = DRILL_FIDELITY_TELEMETRY,
 	.survives = DRILL_SURVIVES_PROCESS,
 	.risk = DRILL_RISK_CONTAINED,
-	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.targets = DRILL_TARGETS_DEVICE,
 	.stands_for = (const char *const[]){ "XID-identified GPU failure",
 					     NULL },
 	.needs = (const char *const[]){ "hook:cuda", NULL },

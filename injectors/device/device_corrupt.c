@@ -144,7 +144,7 @@ const struct drill_injector drill_device_corrupt = {
 	.fidelity = DRILL_FIDELITY_DRIVER,
 	.survives = DRILL_SURVIVES_PROCESS,
 	.risk = DRILL_RISK_CONTAINED,
-	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.targets = DRILL_TARGETS_DEVICE,
 	.stands_for = (const char *const[]){ "Silent data corruption",
 					     "NaN value", NULL },
 	.needs = (const char *const[]){ "hook:cuda", NULL },

@@ -104,7 +104,7 @@ const struct drill_injector drill_device_oom = {
 	.fidelity = DRILL_FIDELITY_DRIVER,
 	.survives = DRILL_SURVIVES_PROCESS,
 	.risk = DRILL_RISK_CONTAINED,
-	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.targets = DRILL_TARGETS_DEVICE,
 	.alone = true,
 	.stands_for = (const char *const[]){ "CUDA error",
 					     "CUDA execution error", NULL },

@@ -220,7 +220,7 @@ const struct drill_injector drill_device_xid = {
 	.fidelity = DRILL_FIDELITY_DRIVER,
 	.survives = DRILL_SURVIVES_PROCESS,
 	.risk = DRILL_RISK_CONTAINED,
-	.targets = DRILL_TARGET_RANK | DRILL_TARGET_DEVICE,
+	.targets = DRILL_TARGETS_DEVICE,
 	.stands_for = (const char *const[]){
 		"Faulty GPU", "GPU HBM3 memory", "GPU SRAM memory",
 		"GPU system processor", "CUDA error", "ECC error",

@@ -171,6 +171,12 @@ ex --fault 'device.call { call = "cuMemAlloc", error = 2, form = "both" }' -- $P
 is "a call without a known Xid, as both: status" "$rc" 2
 said "a call without a known Xid, as both: the words" 'no Xid is known to come with that: write code' err
 
+# ---- a host is all of its devices ----
+ex --devices 2 --fault 'device.xid { code = 79, host = 0 }' -- $P/nvml_show
+is "a fault of a host: its devices are lost" "$(grep -c '^[01] state=!15' "$WORK/text")" 2
+ex --devices 2 --fault 'device.alarm { what = "ecc", host = "h0", at = at.launch("count", 3) }' -- $P/cuda_linked
+said "a fault of a host at a launch: it fires where a device launches" 'in force on device 0' err
+
 # ---- the CUDA runtime; without a driver all it asks for must be ours ----
 every=$PWD/$BUILD/tests/cuda/libcuda.so.1
 for kind in static shared; do

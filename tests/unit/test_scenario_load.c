@@ -63,8 +63,8 @@ static const struct {
 	  "device.call" },
 	{ "local f = device.alarm { rank = 1, code = 79, form = 'effect' }",
 	  "device.alarm: has no form to choose" },
-	{ "local f = device.xid { code = 48, host = 1 }",
-	  "acts on no host (it acts on: rank, device)" },
+	{ "local f = device.xid { code = 48, path = '/x' }",
+	  "acts on no path (it acts on: rank, host, device)" },
 	{ "local f = device.xid { code = 48, rank = 1, follow = 'hosts' }",
 	  "'follow' has no value 'hosts', did you mean 'host'? (one of: rank, "
 	  "host, device)" },
