@@ -44,11 +44,17 @@ static int stay[2]; /* a child of its own lives until this is closed */
 
 static void have_child(void)
 {
+	int runs[2];
 	char b;
 
-	if (fork())
+	ck_assert(!pipe2(runs, O_CLOEXEC));
+	if (fork()) { /* until it is through its part of the fork */
+		ck_assert_int_eq(read(runs[0], &b, 1), 1);
 		return;
+	}
 	close(stay[1]);
+	if (write(runs[1], "r", 1) != 1)
+		_exit(1);
 	_exit(read(stay[0], &b, 1) != 0);
 }
 
