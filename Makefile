@@ -149,10 +149,11 @@ CUDA_HOME ?= $(if $(NVCC),$(patsubst %/bin/,%,$(dir $(realpath $(NVCC)))))
 CUDA_INC  := $(wildcard $(CUDA_HOME)/include/cuda.h)
 SOFT_SRC  := $(filter-out %/check_api.c,$(sort $(wildcard workloads/softcuda/*.c)))
 
-$(BUILD)/pic/%.o: %.c $(BUILD)/flags
+$(BUILD)/pic/%.o: %.c $(BUILD)/flags | $(BUILD)/build_id.h
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(BASE) -fPIC -fvisibility=hidden $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(BASE) -I$(BUILD) -fPIC -fvisibility=hidden $(CFLAGS) -MMD \
+		-MP -c -o $@ $<
 
 $(BUILD)/libsoftcuda.a: $(patsubst %.c,$(BUILD)/pic/%.o,$(SOFT_SRC))
 
@@ -367,6 +368,28 @@ $(BUILD)/libcudahook.a: $(patsubst $(BUILD)/hook/%,$(BUILD)/obj/%,\
 	$(filter-out %/cuda_trampoline.o,$(CUDA_HOOK))) \
 	$(BUILD)/hook/injectors/hooks/cuda_trampoline.o
 threads: $(CUDA_EFFECTS)
+
+# The proxy between a program of threads and the device, where a sanitizer sees
+# all three: a tree of its own.
+WATCHED := $(BUILD)/watched
+$(WATCHED)/hooks/cuda/libcuda.so.1: $(patsubst $(BUILD)/hook/%,$(BUILD)/pic/%,\
+		$(filter-out %/cuda_trampoline.o,$(CUDA_HOOK))) \
+		$(BUILD)/hook/injectors/hooks/cuda_trampoline.o \
+		| $(BUILD)/softcuda/libcuda.so.1
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,nodelete \
+		-Wl,-soname,$(@F) -o $@ $^ -lpthread -ldl
+	$(Q)ln -sfn ../softcuda $(WATCHED)/softcuda
+
+$(WATCHED)/cuda_threads: tests/programs/cuda_threads.c $(BUILD)/flags \
+		$(wildcard tests/programs/*.h)
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) -o $@ $< -ldl -lpthread
+
+threads: tests/threads/cuda_program.sh | $(WATCHED)/cuda_threads \
+	$(WATCHED)/hooks/cuda/libcuda.so.1 $(BUILD)/gpu/one
 
 $(BUILD)/hooks/cuda_audit.so: $(BUILD)/hook/injectors/hooks/cuda_audit.o
 	$(call say,LD)

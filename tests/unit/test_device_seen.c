@@ -170,6 +170,22 @@ START_TEST(an_error_that_came_up_is_felt_whoever_lives)
 }
 END_TEST
 
+START_TEST(what_does_not_stand_as_it_was_armed_is_not_ours)
+{
+	struct drill_device_fault *f = apply("device.xid", "{\"code\": 79}");
+
+	atomic_store(&f->surfaced_ns, f->fired_ns + 5000);
+	f->error++;
+	ck_assert_int_eq(verify(), 0);
+	f->error--;
+	f->nth++;
+	ck_assert_int_eq(verify(), 0);
+	f->nth--;
+	ck_assert_int_eq(verify(), 1);
+	revert();
+}
+END_TEST
+
 /* ---- memory that is short when a job comes back ---- */
 
 START_TEST(memory_is_short_for_each_attempt_of_the_rank)
@@ -208,6 +224,7 @@ int main(void)
 	tcase_add_test(tc, without_a_signal_nobody_ended_because_of_it);
 	tcase_add_test(tc, a_device_has_no_process_that_could_end);
 	tcase_add_test(tc, an_error_that_came_up_is_felt_whoever_lives);
+	tcase_add_test(tc, what_does_not_stand_as_it_was_armed_is_not_ours);
 	tcase_add_test(tc, memory_is_short_for_each_attempt_of_the_rank);
 	suite_add_tcase(s, tc);
 	return drill_check_main(s);

@@ -211,6 +211,20 @@ START_TEST(a_device_off_the_bus_is_lost_for_new_contexts_too)
 }
 END_TEST
 
+START_TEST(a_gsp_that_stays_silent_is_reset_once_the_driver_says_so)
+{
+	tell(119, "", true, true, true);
+	ck_assert_uint_eq(f.steps, 4);
+	ck_assert_uint_eq(f.step[2].xid, 119);
+	ck_assert_uint_eq(f.step[2].health, 0);
+	ck_assert_uint_gt(f.step[2].nvml_block_ms, 0);
+	ck_assert_uint_eq(f.step[3].xid, 154);
+	ck_assert_uint_eq(f.step[3].health, DRILL_DEVICE_RESET_REQUIRED);
+	tell(119, "", true, false, true);
+	ck_assert_uint_eq(f.step[3].health, 0); /* only said */
+}
+END_TEST
+
 START_TEST(too_many_lines_are_refused)
 {
 	struct drill_xid_story s = { .code = code, .n = 5, .gap_ns = -1,
@@ -240,6 +254,8 @@ int main(void)
 	tcase_add_test(t, an_uncontained_one_meets_all_and_asks_for_a_reset);
 	tcase_add_test(t, a_broken_link_is_told_at_both_ends_and_per_channel);
 	tcase_add_test(t, a_device_off_the_bus_is_lost_for_new_contexts_too);
+	tcase_add_test(t,
+		a_gsp_that_stays_silent_is_reset_once_the_driver_says_so);
 	tcase_add_test(t, too_many_lines_are_refused);
 	suite_add_tcase(s, t);
 	return drill_check_main(s);
