@@ -130,6 +130,11 @@ struct drill_injector {
 	 * can fail of it? Then its layer is telemetry. Optional. */
 	bool (*alarm)(const void *args);
 
+	/* Of one that fires by itself in a process: can it fire at that very
+	 * call of the driver? Where it cannot, the call is held until it is
+	 * armed, and it counts from there. Optional: at any. */
+	bool (*meets)(const void *args, const char *call);
+
 	/* Could this work here, now, on this target? Changes nothing. 0 yes;
 	 * negative: a skip with the reason in @err. -EAGAIN: not yet, it is
 	 * asked again for some seconds (a hook that has not said hello).

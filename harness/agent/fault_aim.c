@@ -12,7 +12,9 @@
 bool agent_in_process(const struct drill_fault *f)
 {
 	return f->at.on == DRILL_ON_CALL &&
-	       drill_injector_needs(f->injector, "hook:cuda");
+	       drill_injector_needs(f->injector, "hook:cuda") &&
+	       (!f->injector->meets ||
+		f->injector->meets(f->args, f->at.call));
 }
 
 void fault_resolve(struct agent *a, const struct target *t,

@@ -115,6 +115,14 @@ static bool alarm(const void *args)
 	return a->form == DRILL_FORM_SIGNAL;
 }
 
+/* Its own call, or when that begins to count. */
+static bool meets(const void *args, const char *call)
+{
+	const struct call_args *a = args;
+
+	return drill_cuda_call(a->call, NULL) == drill_cuda_call(call, NULL);
+}
+
 /* What is met while a program starts is armed before it says hello; then its
  * device is not known yet, but its rank is. */
 static int probe(const struct drill_act *act, struct drill_err *err)
@@ -176,6 +184,7 @@ const struct drill_injector drill_device_call = {
 	.args_size = sizeof(struct call_args),
 	.check = check,
 	.alarm = alarm,
+	.meets = meets,
 	.probe = probe,
 	.apply = apply,
 	.verify = drill_device_verify,

@@ -7,6 +7,7 @@
 #include "silent.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char who[] = "device.corrupt";
 
@@ -76,6 +77,16 @@ static bool alarm(const void *args)
 	const struct corrupt_args *a = args;
 
 	return a->form == DRILL_FORM_SIGNAL;
+}
+
+/* Where there is something to flip; elsewhere it begins to count. */
+static bool meets(const void *args, const char *call)
+{
+	const struct corrupt_args *a = args;
+	bool copy = a->where == DRILL_FLIP_COPY - DRILL_FLIP_MEMORY;
+
+	return !strncmp(call, copy ? "cuMemcpy" : "cuLaunchKernel",
+			copy ? 8 : 14);
 }
 
 static int probe(const struct drill_act *act, struct drill_err *err)
@@ -152,6 +163,7 @@ const struct drill_injector drill_device_corrupt = {
 	.args_size = sizeof(struct corrupt_args),
 	.check = check,
 	.alarm = alarm,
+	.meets = meets,
 	.probe = probe,
 	.apply = apply,
 	.verify = verify,

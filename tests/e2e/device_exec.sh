@@ -116,6 +116,9 @@ absent from a launch on|device.absent { at = at.launch("count", 2) }|$P/cuda_lin
 no peers from a call on|device.peer { at = at.call("cuCtxSynchronize", 1) }|$P/cuda_linked|0|end after 5 steps
 a call in its older version|device.call { call = "cuCtxSynchronize", error = 1 }|$P/cuda_linked|1|open cuCtxSynchronize 1 
 a call with streams of each thread|device.call { call = "cuMemcpyDtoH", error = 1, nth = 2 }|$P/cuda_per_thread|1|step 2 cuMemcpyDtoH_v2 1 
+a call of its own after another|device.call { call = "cuMemcpyDtoH", error = 1, at = at.launch("count", 3) }|$P/cuda_linked --nap 20|1|step 3 cuMemcpyDtoH_v2 1 
+a copy that flips after a launch|device.corrupt { where = "copy", at = at.launch("count", 2) }|$P/cuda_linked --nap 20|3|step 2 wrong: 1 elements
+an output that flips after a copy|device.corrupt { at = at.call("cuMemcpyDtoH", 2) }|$P/cuda_linked --nap 20|3|step 3 wrong: 1 elements
 two calls that fail|device.call { call = "cuMemcpyDtoH", error = 1, count = 2 }|$P/cuda_linked --retry|1|again 1 cuMemcpyDtoH_v2 1 
 calls that fail by chance|device.call { call = "cuMemcpyDtoH", error = 1, probability = "20%", count = 1 }|$P/cuda_linked --steps 200|1|step [0-9]* cuMemcpyDtoH_v2 1 
 TABLE
