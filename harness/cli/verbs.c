@@ -117,8 +117,8 @@ static const struct drill_verb verbs[] = {
 	  "Run one command with one fault, without a lab; its status is ours.",
 	  0, 0, exec_options, drill_verb_exec, true },
 	{ "mark", "NAME",
-	  "Tell the running drill that a person has noticed something.", 1, 1, mark_options, drill_verb_mark,
-	  false },
+	  "Tell the running drill that a person has noticed something.", 1, 1,
+	  mark_options, drill_verb_mark, false },
 	{ 0 },
 };
 
