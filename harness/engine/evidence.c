@@ -120,9 +120,9 @@ static void take_refused(struct drill *d, int host, json_t *msg)
 
 	if (d->trial && d->trial->proxy_needed && n > 0)
 		drill_trial_find(d->trial, DRILL_INCONCLUSIVE,
-				 "%d processes found no place on the device "
-				 "page of host %s: faults could not reach them",
-				 (int)n, d->lab.hosts[host].name);
+				 "%" JSON_INTEGER_FORMAT " processes found no "
+				 "place on the device page of host %s: faults "
+				 "could not reach them", n, d->lab.hosts[host].name);
 }
 
 void drill_evidence_ended(struct drill *d, int host, json_t *msg)

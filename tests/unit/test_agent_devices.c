@@ -248,6 +248,62 @@ START_TEST(a_step_that_is_to_take_longer_turns_the_factor)
 }
 END_TEST
 
+/* What a controller gone mad may say: an error or nothing, never a crash, and
+ * what is in force goes back. */
+static const char *const mad[] = {
+	"{\"kind\":\"device\"}",
+	"{\"kind\":\"device\",\"how\":7,\"device\":[],\"fault\":{}}",
+	"{\"kind\":\"device\",\"how\":\"reset\",\"device\":\"HOST/gpu64\"}",
+	"{\"kind\":\"device\",\"how\":\"reset\",\"device\":\"HOST/gpu-1\"}",
+	"{\"kind\":\"device\",\"how\":\"replace\","
+	"\"device\":\"HOST/gpu99999999999999999999\"}",
+	"{\"kind\":\"device\",\"how\":\"replace\",\"device\":\"HOST\"}",
+	"{\"kind\":\"device\",\"how\":\"reset\",\"fault\":\"f\"}",
+	"{\"kind\":\"plan\",\"trial\":2,\"dir\":\"/nonexistent\",\"ranks\":1,"
+	"\"devices\":-5,\"faults\":[]}",
+	"{\"kind\":\"plan\",\"trial\":2,\"dir\":\"TRIAL\",\"ranks\":1,"
+	"\"devices\":1000000000,\"faults\":[{\"name\":\"g\"}]}",
+	"{\"kind\":\"plan\",\"trial\":2,\"dir\":\"TRIAL\",\"ranks\":1,"
+	"\"devices\":1,\"faults\":[{\"name\":\"g\",\"injector\":\"device.xid\","
+	"\"target\":{\"kind\":\"device\",\"is\":[\"HOST/gpu70000\"]},"
+	"\"at\":{\"on\":\"call\",\"call\":7,\"nth\":-9}}]}",
+	"{\"kind\":\"trial.end\",\"trial\":[]}",
+	"{\"kind\":\"revert\",\"fault\":{\"f\":1}}",
+	"{\"kind\":\"look\",\"at\":null}",
+};
+
+static json_t *mad_message(int i)
+{
+	char text[600], *out = text;
+
+	for (const char *in = mad[i]; *in; in++)
+		if (!strncmp(in, "HOST", 4) || !strncmp(in, "TRIAL", 5)) {
+			out += sprintf(out, "%s", *in == 'H' ? g.host : g.trial);
+			in += *in == 'H' ? 3 : 4;
+		} else {
+			*out++ = *in;
+		}
+	*out = '\0';
+	return json_loads(text, 0, NULL);
+}
+
+START_TEST(a_controller_gone_mad_crashes_nobody)
+{
+	int code;
+
+	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
+			NOW "\"args\":{\"code\":63}}")));
+	job = rig_job(&g, 0, 1, 400, 20000);
+	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+	rig_send(&g, mad_message(_i));
+	rig_pump(&g, 200);
+	rig_send(&g, json_pack("{s:s}", "kind", "bye"));
+	code = rig_agent_end(&g, 10000);
+	ck_assert_msg(code == 0 || code == DRILL_ERROR, "%d", code);
+	ck_assert(rig_is_clean(&g, job));
+}
+END_TEST
+
 /* Whoever has the page mapped, as this test, feels what lies on it. */
 START_TEST(a_page_taken_away_from_who_uses_it_is_not_reverted)
 {
@@ -333,6 +389,8 @@ int main(void)
 	tcase_add_test(t, a_device_that_is_left_ill_is_a_difference_of_the_host);
 	tcase_add_test(t, a_call_that_is_armed_and_then_met_takes_effect_there);
 	tcase_add_test(t, a_step_that_is_to_take_longer_turns_the_factor);
+	tcase_add_loop_test(t, a_controller_gone_mad_crashes_nobody, 0,
+			    (int)(sizeof(mad) / sizeof(mad[0])));
 	tcase_add_test(t,
 		       a_page_taken_away_from_who_uses_it_is_not_reverted);
 	tcase_add_test(t, a_damaged_page_ends_with_the_trial);
