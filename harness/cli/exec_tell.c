@@ -113,6 +113,10 @@ static void tell_device(json_t *v)
 	if (p && number(p, "calls_with_error"))
 		fprintf(stderr, ", which returned %lld (%s)", (long long)error,
 			error_name(error));
+	if (json_object_get(v, "kernels"))
+		fprintf(stderr, ", which took %.3g s longer",
+			json_number_value(json_object_get(
+				json_object_get(v, "kernels"), "added_s")));
 	if (strcmp(drill_json_text(back, "health"), "ok") != 0)
 		fprintf(stderr, "; the device is %s",
 			drill_json_text(back, "health"));

@@ -3,6 +3,8 @@
  */
 #include "live.h"
 
+#include "reports/look.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -96,8 +98,10 @@ void drill_live_show(void *live, const struct drill_progress *p)
 	state(p, line, sizeof(line));
 	if (p->text) {
 		wipe(l);
-		fprintf(l->to, "%7.2f s  %s: %s\n", p->elapsed_s,
-			p->role ? p->role : p->phase, p->text);
+		fprintf(l->to, "%7.2f s  %s: ", p->elapsed_s,
+			p->role ? p->role : p->phase);
+		drill_print_text(l->to, p->text, 0); /* a job may have said it */
+		putc('\n', l->to);
 	} else if (is_news(l, p)) {
 		fprintf(l->to, "%7.2f s  %s\n", p->elapsed_s, line);
 	}

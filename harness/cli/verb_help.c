@@ -191,7 +191,7 @@ static const char lua_page[] =
 	"    refire   \"once\" (default)  \"every_attempt\"  n\n"
 	"    follow   \"rank\"  \"host\"  \"device\": what it sticks to when the job\n"
 	"             starts again; default: it ends with the attempt\n"
-	"    form     \"both\"  \"effect\"  \"signal\"; of some device faults\n"
+	"    form     \"both\"  \"effect\"  \"signal\": of device faults\n"
 	"  params { steps = { 300, \"Training steps.\" } }   -p steps=100\n"
 	"  detect.mark()            faultdrill mark NAME\n"
 	"  require \"lib.NAME\"       scenarios/lib/NAME.lua\n"

@@ -19,10 +19,22 @@
 #define APART_NS (250 * DRILL_MS)
 #define LOOKS 8
 
+static void say(struct drill_trial *t, json_t *event)
+{
+	const char *what = drill_json_text(event, "what");
+	const char *who = drill_json_text(event, "blame");
+	bool named = *who && strcmp(who, what) != 0;
+
+	drill_say(t->d, "trial", "detected by %s%s%.60s%s%.40s%s",
+		  drill_json_text(event, "by"), *what ? ": " : "", what,
+		  named ? " (" : "", named ? who : "", named ? ")" : "");
+}
+
 void drill_evidence_look(struct drill_trial *t, json_t *event)
 {
 	int64_t now = drill_now(t->d);
 
+	say(t, event);
 	if (t->looks == LOOKS ||
 	    (t->looks && now - t->looked_ns < APART_NS))
 		return;

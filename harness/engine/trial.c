@@ -63,7 +63,9 @@ static void fault_event(struct drill_trial *t, json_t *e, const char *what)
 		f->effective_step = t->step;
 		f->effective_ns = drill_now(t->d);
 		f->revert_sent = false;
-		drill_say(t->d, "trial", "%s is in force",
+		drill_say(t->d, "trial", t->role == DRILL_NULL
+					 ? "%s would be in force"
+					 : "%s is in force",
 			  t->d->spec->faults[i].name);
 	} else if (strcmp(what, "reverted") == 0) {
 		f->reverted++;
@@ -104,12 +106,6 @@ static void attempt_event(struct drill_trial *t, json_t *e, bool begin)
 	}
 }
 
-static void detected(struct drill_trial *t, json_t *e)
-{
-	drill_say(t->d, "trial", "detected by %s", drill_json_text(e, "by"));
-	drill_evidence_look(t, e);
-}
-
 void drill_trial_event(struct drill_trial *t, json_t *e)
 {
 	const char *kind = drill_json_text(e, "kind");
@@ -131,7 +127,7 @@ void drill_trial_event(struct drill_trial *t, json_t *e)
 		t->lost_records += json_integer_value(
 			json_object_get(e, "value"));
 	else if (strcmp(kind, "detected") == 0)
-		detected(t, e);
+		drill_evidence_look(t, e);
 	drill_doing_event(t, e);
 }
 
@@ -403,6 +399,14 @@ static void compare_snapshots(struct drill *d, struct drill_trial *t)
 
 /* ---- what the trial itself shows, before any number ---- */
 
+static bool by_step(const struct drill *d, int fault)
+{
+	const char *on = drill_json_text(
+		json_object_get(d->plan.faults[fault].fault, "at"), "on");
+
+	return strcmp(on, "step") == 0 || strcmp(on, "every") == 0;
+}
+
 static void find_never_fired(struct drill *d, struct drill_trial *t)
 {
 	char hosts[200];
@@ -435,6 +439,8 @@ static void find_never_fired(struct drill *d, struct drill_trial *t)
 				 f->requested
 					 ? drill_evidence_unfelt(
 						   t, d->spec->faults[i].injector)
+				 : t->step == 0 && by_step(d, i)
+					 ? ", and the job told no step"
 					 : "");
 	}
 }

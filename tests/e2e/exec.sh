@@ -64,6 +64,7 @@ a hook that nobody loads|6|has not said hello|collective.hang { rank = 0 }|sleep
 a command that there is not|127|/no-such-program: No such file or directory; nothing was started|host.kill { rank = 0 }|/no-such-program
 a name that is on no path|127|no-such-program: No such|host.kill { rank = 0 }|no-such-program
 a command that is none|126|/etc/passwd: Permission denied|host.kill { rank = 0 }|/etc/passwd
+a step of a program that has none|6|and the job told no step|host.stop { rank = 0, at = at.step(3) }|true
 a program that never opens the driver|6|no process has opened the CUDA driver|device.xid { code = 48 }|true
 TABLE
 faultdrill exec $S --fault 'host.kill { rank = 0 }' --fault 'host.stop { rank = 0 }' -- true

@@ -58,7 +58,7 @@ static void write_lines(struct drill_devices *d, const char *path,
 	snprintf(log, sizeof(log), "%.*s/kernel.log",
 		 (int)(strrchr(path, '/') - path), path);
 	f = fopen(log, "a");
-	for (; f && drill_devices_line(d, from, &l) == 0; from++)
+	while (f && drill_devices_line(d, &from, &l) == 0)
 		if (l.text[0])
 			fprintf(f, "%s\n", l.text);
 	if (f)

@@ -95,13 +95,14 @@ START_TEST(a_sentence_does_not_count_as_the_state)
 {
 	struct drill_progress p = at(1, "train", 3);
 
-	p.text = "hit is in force";
+	p.text = "hit is in force\033[31m";
 	p.fired = 1;
 	drill_live_show(&live, &p);
 	p.text = NULL;
 	drill_live_show(&live, &p);
 	ck_assert_int_eq(lines(), 2);
 	ck_assert_ptr_nonnull(strstr(said, "fault: hit is in force"));
+	ck_assert_ptr_null(strchr(said, '\033'));
 	ck_assert_ptr_nonnull(strstr(said, "1 fired"));
 }
 END_TEST
