@@ -102,14 +102,10 @@ static void heal_records(struct healing *h, struct drill_journal *j)
 			heal_record(h, j->slot[i]);
 }
 
-/* A holder that has a keeper renews its lease. Without the keeper, and run out,
- * it is stopped or stuck: it is killed first, as the keeper would have done. */
-static bool kill_stale(struct drill_journal *j)
+static bool kill_once_out(struct drill_journal *j, pid_t pid, uint64_t start)
 {
+	struct drill_process p = { .pid = pid, .start = start, .pidfd = -1 };
 	struct drill_lease *l = j->lease;
-	struct drill_process p = { .pid = l->holder_pid,
-				   .start = l->holder_start,
-				   .pidfd = -1 };
 	bool dead;
 
 	if (!drill_lease_valid(l) || !l->keeper_pid || drill_lease_left(l) > 0)
@@ -120,6 +116,20 @@ static bool kill_stale(struct drill_journal *j)
 	dead = drill_process_kill(&p, INT64_C(2000000000), NULL) == 0;
 	drill_process_close(&p);
 	return dead;
+}
+
+/* A holder that has a keeper renews its lease. Without the keeper, and run out,
+ * it is stopped or stuck: it is killed first, as the keeper would have done. */
+static bool kill_stale(struct drill_journal *j)
+{
+	return kill_once_out(j, j->lease->holder_pid, j->lease->holder_start);
+}
+
+/* Nor does a keeper that is stopped itself revert anything, ever. */
+static bool kill_stopped_keeper(struct drill_journal *j)
+{
+	return drill_process_state(j->lease->keeper_pid) == 'T' &&
+	       kill_once_out(j, j->lease->keeper_pid, j->lease->keeper_start);
 }
 
 static bool holder_lives(const struct drill_journal *j)
@@ -138,7 +148,8 @@ static int seize(struct drill_journal *j, struct drill_err *err)
 	int rc, ms = 0;
 
 	while ((rc = drill_journal_lock_keeper(j, NULL)) == -EBUSY &&
-	       !holder_lives(j) && ms < WAIT_KEEPER_MS) {
+	       (kill_stopped_keeper(j) || !holder_lives(j)) &&
+	       ms < WAIT_KEEPER_MS) {
 		nanosleep(&pause, NULL);
 		ms += 5;
 	}

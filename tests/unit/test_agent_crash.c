@@ -190,6 +190,33 @@ START_TEST(c01_agent_and_keeper_are_killed_and_heal_reverts)
 }
 END_TEST
 
+static bool healed(void *arg)
+{
+	(void)arg;
+	return drill_heal(g.state, false, NULL, NULL) == 0 &&
+	       rig_is_clean(&g, job);
+}
+
+/* Whole sessions are stopped at times. While the lease runs they may go on; then
+ * they are no holders any more. */
+START_TEST(c01_agent_and_keeper_are_stopped_and_heal_reverts)
+{
+	pid_t k;
+
+	g.lease_ns = INT64_C(2000000000);
+	rig_up(&g, one(rig_fault("f", kinds[_i], AT_5 "}")));
+	job = rig_job(&g, 0, 1, 1000000, 4000);
+	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+	k = keeper();
+	kill(k, SIGSTOP);
+	kill(g.agent, SIGSTOP);
+	ck_assert(!healed(NULL));
+	ck_assert(rig_until(healed, NULL, 10000));
+	ck_assert(rig_until(keeper_gone, &k, 5000));
+	ck_assert_int_eq(rig_agent_end(&g, 5000), -SIGKILL);
+}
+END_TEST
+
 START_TEST(the_end_of_the_controller_reverts_and_leaves_no_process)
 {
 	pid_t k;
@@ -363,6 +390,8 @@ int main(void)
 		15);
 	tcase_add_loop_test(t, c01_the_keeper_is_killed_and_the_agent_reverts,
 			    0, 3);
+	tcase_add_loop_test(t, c01_agent_and_keeper_are_stopped_and_heal_reverts,
+			    1, 2);
 	tcase_add_loop_test(t, c01_agent_and_keeper_are_killed_and_heal_reverts,
 			    0, 3);
 	tcase_add_test(t,
