@@ -50,14 +50,56 @@ static void warn_steps(const struct drill_loaded *l,
 	}
 }
 
+/* A detector's name that nobody here has: a job of one's own may, so it is no
+ * error. */
+static void warn_detector(const struct drill_loaded *l,
+			  const struct drill_expect *e, const char *word)
+{
+	static const char *const known[] = {
+		"none",	     "launcher", "watchdog", "heartbeat",   "mpi",
+		"framework", "numerics", "checksum", "storage",	    "replica.hash",
+		"health.nvml", "health.xid", "user", NULL };
+	const char *near = drill_nearest(word, known);
+	int i;
+
+	for (i = 0; known[i] && strcmp(known[i], word) != 0; i++)
+		;
+	if (known[i])
+		return;
+	if (strcmp(word, "health") == 0)
+		near = "health.nvml";
+	if (json_object_get(json_object_get(l->spec.json, "detectors"), word))
+		near = "user"; /* all marks are a person's */
+	fprintf(stderr, "faultdrill: %s: warning: %s: no detector is called "
+		"'%s'%s%s%s, unless the job itself says so\n", l->spec.file,
+		e->text, word, near ? " (did you mean '" : "", near ? near : "",
+		near ? "'?)" : "");
+}
+
+static void warn_detectors(const struct drill_loaded *l)
+{
+	const struct drill_expect *e = l->spec.expect.v;
+	json_t *word;
+	size_t k;
+	int i;
+
+	for (i = 0; i < l->spec.expect.n; i++)
+		if (strcmp(e[i].metric->name, "detected_by") == 0)
+			json_array_foreach(e[i].limit.words, k, word)
+				warn_detector(l, &e[i],
+					      json_string_value(word));
+}
+
 static enum drill_outcome check_one(struct drill_cli *cli,
 				    struct drill_loaded *l, void *arg)
 {
 	struct drill_plan_made plan;
 	enum drill_outcome o = make(l, &plan);
 
-	if (o == DRILL_PASS)
+	if (o == DRILL_PASS) {
 		warn_steps(l, &plan);
+		warn_detectors(l);
+	}
 	if (o == DRILL_PASS && drill_cli_json(cli))
 		json_array_append_new(arg, json_pack("{s:s s:s s:s}", "file",
 						     l->spec.file, "scenario",

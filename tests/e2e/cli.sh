@@ -172,6 +172,14 @@ for when in 'at.step(99)' 'at.step { 98, 99 }' \
 		'late.lua:6: warning: hit fires at step 9[89], but the job has 40'
 	grep -q 'fine fires' "$dir/o" && fail 'its last step is fine' "$when"
 done
+scenario who "host.kill { rank = 1, at = at.time '1s' }" \
+	"expect = { { 'hit.detected_by', 'in', { 'launcher', 'health' } } },"
+run $fd check "$dir/who.lua"
+is 'a detector that there is not is a warning' 0 \
+	"no detector is called 'health' (did you mean 'health.nvml'?)"
+if grep -q "called 'launcher'" "$dir/o"; then
+	fail 'one that there is is none' "$(cat "$dir/o")"
+fi
 cat >"$dir/when.lua" <<-END
 return scenario {
   name      = "when",
