@@ -106,6 +106,15 @@ truth "c20: refire on every attempt ends as livelock" "$(run_of c20-ever)" \
 	'r.trials.filter(t => t.role === "fault").every(t => t.livelock === true &&
 	t.incidents.some(i => i.outcome === "livelock"))'
 
+# ---- a lasting fault follows its rank to a spare, or stays where it was ----
+for follow in rank host device; do
+	drill follow-$follow "device.slow { rank = 1, factor = 3, follow = \"$follow\", at = at.step(5) },
+		gone = device.xid { code = 79, rank = 1, at = at.step(15) }" "" "hosts = 2, spares = 1"
+	truth "follow = $follow: on the spare it is $([ $follow = rank ] && echo "in force again" || echo "not")" \
+		"$(events_of follow-$follow)" 'r.some(e => e.kind === "step.begin" && e.rank === 1 && e.host === "h2") &&
+		r.some(e => e.kind === "fault.effective" && e.fault === "f" && e.host === "h2") === ("'$follow'" === "rank")'
+done
+
 # ---- c21 ----
 drill c21-spare 'device.xid { code = 48, device = "h2/gpu0", at = at.launch("adamw", 3) }' "" "hosts = 2, spares = 1"
 is "c21: a fault on a device that nobody uses is inconclusive" "$?" 6
