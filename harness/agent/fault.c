@@ -391,6 +391,20 @@ static bool not_yet(struct agent *a, struct instance *i, int rc)
 	return now - i->asked_ns < READY_NS;
 }
 
+/* What it was to act in never came. */
+static void never_ready(struct agent *a, struct instance *i)
+{
+	char text[300];
+
+	if (drill_injector_needs(injector(i), "hook:cuda"))
+		snprintf(text, sizeof(text), "no process of %.60s has opened "
+			 "the CUDA driver through the proxy", i->target->name);
+	else
+		snprintf(text, sizeof(text), "its target never became ready: "
+			 "the hook has not said hello");
+	failed(a, i, text);
+}
+
 /* From the record to the first reading. */
 static void go(struct agent *a, struct instance *i)
 {
@@ -403,6 +417,10 @@ static void go(struct agent *a, struct instance *i)
 		return;
 	}
 	i->state = BITING;
+	if (rc == -ESRCH && i->asked_ns) { /* it ended while we waited */
+		never_ready(a, i);
+		return;
+	}
 	if (rc < 0) {
 		failed(a, i, err.msg);
 		return;
@@ -525,20 +543,6 @@ static void never_met(struct agent *a, struct instance *i)
 		snprintf(text, sizeof(text), "it waits for call %lld of %.60s, "
 			 "and %.60s never came to it", (long long)f->at.nth,
 			 call, i->target->name);
-	failed(a, i, text);
-}
-
-/* What it was to act in never came. */
-static void never_ready(struct agent *a, struct instance *i)
-{
-	char text[300];
-
-	if (drill_injector_needs(injector(i), "hook:cuda"))
-		snprintf(text, sizeof(text), "no process of %.60s has opened "
-			 "the CUDA driver through the proxy", i->target->name);
-	else
-		snprintf(text, sizeof(text), "its target never became ready: "
-			 "the hook has not said hello");
 	failed(a, i, text);
 }
 
