@@ -274,6 +274,8 @@ static void fact(struct html *h, const char *name, const char *path,
 				n += (size_t)snprintf(text + n,
 					sizeof(text) - n, "%s%s", n ? ", " : "",
 					json_string_value(item));
+	} else if (json_is_string(v)) { /* no value with its unit: a name */
+		snprintf(text, sizeof(text), "%s", json_string_value(v));
 	} else if (json_is_integer(v)) {
 		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT,
 			 json_integer_value(v));

@@ -161,7 +161,8 @@ static void spaced(const char *text, bool plain, char *buf, size_t size)
 	n += strspn(text + n, ".0123456789");
 	skip = n + strspn(text + n, " ");
 	if (n == sign || (!isalpha((unsigned char)text[skip]) &&
-			  text[skip] != '%') || strlen(text + skip) > 8)
+			  text[skip] != '%') || strlen(text + skip) > 8 ||
+	    strpbrk(text + skip, "0123456789")) /* a hash, "0c9acc2" */
 		snprintf(buf, size, "%s", text);
 	else
 		snprintf(buf, size, "%.*s%s%s", (int)n, text,

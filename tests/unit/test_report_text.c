@@ -106,6 +106,7 @@ START_TEST(values_read_with_their_unit)
 		{ "\"240 rank*s\"", "", "240 rank*s", "240\u00a0rank\u00b7s" },
 		{ "\"95% of baseline\"", "", "95% of baseline",
 		  "95% of baseline" },
+		{ "\"0c9acc2\"", "", "0c9acc2", "0c9acc2" },
 		{ "\"2026-03-14T02:10:07Z\"", "", "2026-03-14T02:10:07Z",
 		  "2026-03-14T02:10:07Z" },
 		{ "\"never\"", "s", "never", "never" },
