@@ -396,7 +396,8 @@ int drill_xid_steps(const struct drill_xid_story *s,
 	f->steps = 0;
 	if (x && s->effect) {
 		f->action = action_of(x);
-		f->error = error_of(&t, x);
+		/* Asked for, it may be known with a later code: 226 with 94. */
+		f->error = s->error ? s->error : x->error[0];
 	}
 	for (t.i = 0; t.i < s->n && !r; t.i++)
 		r = tell(&t);
