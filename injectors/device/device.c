@@ -5,8 +5,6 @@
 
 #include "cuda_calls.h"
 
-#include "harness/agent/process.h"
-
 #include "injectors/hooks/device_step.h"
 
 #include <dirent.h>
@@ -68,20 +66,6 @@ static int find_device(const struct drill_act *act,
 			     "%s: no device %d: host %.63s has 0 to %d",
 			     act->target->name, act->target->device,
 			     d->page->host, n - 1);
-}
-
-int drill_device_process(const struct drill_act *act, struct drill_err *err)
-{
-	struct drill_process p = act->target->process;
-	int r = 0;
-
-	/* A device is there without whoever used it. */
-	if (p.pid > 0 && act->target->kind == DRILL_TARGET_RANK) {
-		p.pidfd = -1;
-		r = drill_process_find(&p, err);
-		drill_process_close(&p);
-	}
-	return r;
 }
 
 int drill_device_probe(const struct drill_act *act, bool felt,

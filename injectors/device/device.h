@@ -54,10 +54,6 @@ struct drill_device_aim {
 int drill_device_probe(const struct drill_act *act, bool felt,
 		       struct drill_err *err);
 
-/* 0: the target's process is there, or the target is a device, which needs none.
- * Negative: it is not, or another has its number. */
-int drill_device_process(const struct drill_act *act, struct drill_err *err);
-
 /* The apply of all of them: aims (-ENXIO: no such device), lets @fill write
  * what the fault is and narrow or widen the aim, adds what the trigger says,
  * records, commits and arms, with the bracket of the act in @act. @now: nothing
@@ -82,6 +78,20 @@ int drill_device_recorded(const struct drill_record *record,
 			  struct drill_device_armed *ret,
 			  struct drill_err *err);
 
+/* ---- device_process.c ---- */
+
+/* 0: the target's process is there, or the target is a device, which needs none.
+ * Negative: it is not, or another has its number. */
+int drill_device_process(const struct drill_act *act, struct drill_err *err);
+
+/* Where a process has the page, a file that may have no name any more; 0: it
+ * has not, or it cannot be seen. */
+uint64_t drill_device_mapped(pid_t pid, uint64_t dev, uint64_t ino);
+
+/* Does a thread of the process wait on the futex at its address @futex? 1 yes, 0
+ * no, -ESRCH: it cannot be seen. */
+int drill_device_waits(pid_t pid, uint64_t futex);
+
 /* ---- device_seen.c ---- */
 
 /* A fault as verify finds it. */
@@ -98,10 +108,6 @@ struct drill_device_found {
  * evidence. Close the devices in every case. */
 int drill_device_find(struct drill_act *act, struct drill_device_found *ret,
 		      struct drill_err *err);
-
-/* Where a process has the page, a file that may have no name any more; 0: it
- * has not, or it cannot be seen. */
-uint64_t drill_device_mapped(pid_t pid, uint64_t dev, uint64_t ino);
 
 /* Does a thread of the target's process wait in this fault, as the kernel sees
  * it? 1 yes, 0 no, negative: cannot be seen. */
