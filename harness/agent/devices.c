@@ -78,8 +78,19 @@ static const char *state_of(struct agent *a, unsigned int i)
 		       "ok" : "worn";
 }
 
+static void tell_kernel(struct agent *a, const char *line)
+{
+	struct drill_err err = { 0 };
+	char text[600];
+
+	if (drill_xid_kmsg(DRILL_KMSG, line, &err) < 0)
+		agent_error(a, drill_err_text(&err, text, sizeof(text)));
+}
+
 static void take_line(struct agent *a, const struct drill_device_line *l)
 {
+	if (a->plan.kmsg && l->xid)
+		tell_kernel(a, l->text);
 	if (l->device >= DRILL_DEVICES)
 		return;
 	a->health[l->device] =

@@ -277,6 +277,7 @@ int drill_plan_read(json_t *msg, struct drill_plan *ret, struct drill_err *err)
 		return drill_err_set(err, -EINVAL, who, "bad 'dir'");
 	ret->trial = json_integer_value(json_object_get(msg, "trial"));
 	ret->ranks = json_integer_value(json_object_get(msg, "ranks"));
+	ret->kmsg = json_is_true(json_object_get(msg, "kmsg"));
 	ret->devices = json_integer_value(json_object_get(msg, "devices"));
 	ret->real_devices = json_is_integer(json_object_get(msg, "devices")) &&
 			    ret->devices == 0;

@@ -27,7 +27,8 @@
  * refire: "once" | "every_attempt" | {"times": n}; counted for each point (each
  * step of a list is one) and target, over all attempts of the job.
  * A device is named "HOST/gpuN". "devices" of the plan says how many software
- * devices a host has; 0: those of the real driver.
+ * devices a host has; 0: those of the real driver. "kmsg": true asks for Xid
+ * lines in the machine's own kernel log, too.
  * follow: null | "rank" | "host" | "device". duration_ns: N or null; instead of it
  * duration_steps: N, counted on the target's rank.
  */
@@ -97,6 +98,7 @@ struct drill_plan {
 	char dir[256];	  /* TRIALDIR/HOST */
 	int ranks;
 	int devices;	   /* of each host */
+	bool kmsg;	   /* Xid lines to the kernel's own log, too */
 	bool real_devices; /* those that the driver shows */
 	struct drill_fault *faults; /* ours */
 	int n;

@@ -242,6 +242,7 @@ static enum drill_outcome run(struct drill_cli *cli, json_t *doc)
 		.progress = tell_held, .ctx = &held,
 		.ops = &drill_lab_local, .lab = &lab, .bin = bin,
 		.allow = DRILL_RISK_DISRUPTIVE, .direct = self,
+		.kmsg = drill_opt_set(cli, "kmsg"),
 		.state = drill_state_dir(drill_opt(cli, "state"), state,
 					 sizeof(state)),
 		.repeat = "", .seed = drill_stream_fresh_seed() };

@@ -64,6 +64,8 @@ static char *repeat_line(struct drill_cli *cli, struct drill_loaded *l)
 	quote_option(to, cli, "lab");
 	quote_option(to, cli, "trials");
 	quote_option(to, cli, "allow");
+	if (drill_opt_set(cli, "kmsg"))
+		fputs(" --kmsg", to);
 	json_array_foreach(params, i, v) {
 		fputs(" -p", to);
 		quote(to, json_string_value(v));
@@ -162,7 +164,8 @@ static void run_it(struct drill_cli *cli, struct drill_loaded *l,
 	const char *user = drill_opt(cli, "operator");
 	struct drill_options o = {
 		.ops = l->ops, .lab = &l->lab, .seed = l->seed,
-		.allow = l->allow, .out = drill_opt(cli, "out"),
+		.allow = l->allow, .kmsg = drill_opt_set(cli, "kmsg"),
+		.out = drill_opt(cli, "out"),
 		.state = drill_state_dir(drill_opt(cli, "state"), state,
 					 sizeof(state)),
 		.bin = drill_bin_dir(bin, sizeof(bin)), .repeat = line,

@@ -14,6 +14,10 @@
 	{ "seed", 's', "N", false, "Seed of all draws; default: fresh." }
 #define STATE_OPTION                                                           \
 	{ "state", 0, "DIR", false, "Where the journals lie." }
+#define KMSG_OPTION                                                            \
+	{ "kmsg", 0, NULL, false,                                              \
+	  "Xid lines go to this machine's own kernel log, too, and stay there; "  \
+	  "needs --allow disruptive, never in lab netns." }
 #define ALLOW_OPTION                                                           \
 	{ "allow", 0, "RISK", false,                                           \
 	  "Let faults up to this risk run: none, contained, disruptive "       \
@@ -35,6 +39,7 @@ static const struct drill_option plan_options[] = {
 
 static const struct drill_option run_options[] = {
 	LAB_OPTION, PARAM_OPTION, SEED_OPTION, STATE_OPTION, ALLOW_OPTION,
+	KMSG_OPTION,
 	{ "out", 'o', "DIR", false,
 	  "Folder of the results; default: runs/." },
 	{ "trials", 't', "N", false, "Fault trials instead of the scenario's." },
@@ -71,6 +76,7 @@ static const struct drill_option exec_options[] = {
 	  "Software devices, where there is no driver (1)." },
 	{ "audit", 0, NULL, false,
 	  "Catch a driver that is opened by its path, too." },
+	KMSG_OPTION,
 	{ "deadline", 0, "TIME", false,
 	  "End command and fault after this long; default: never." },
 	{ "ring", 0, "FILE", false, NULL }, /* become the command */

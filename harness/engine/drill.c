@@ -7,6 +7,7 @@
 #include "harness/agent/lock.h"
 #include "harness/core/jsonx.h"
 #include "harness/lab/lab_sweep.h"
+#include "injectors/hooks/xid_log.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -385,6 +386,10 @@ static int check_plan(struct drill *d, struct drill_err *err)
 			     err);
 	if (rc == 0)
 		rc = drill_plan_allowed(&plan, d->o->allow, err);
+	if (rc == 0 && d->o->kmsg)
+		rc = drill_xid_kmsg_may(
+			d->o->allow >= DRILL_RISK_DISRUPTIVE,
+			strcmp(d->o->ops->name, "netns") == 0, err);
 	if (rc == 0 && plan.skip) {
 		snprintf(d->plan.skip_text, sizeof(d->plan.skip_text), "%s",
 			 plan.skip);

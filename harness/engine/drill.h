@@ -26,6 +26,7 @@ struct drill_options {
 	const struct drill_story *story; /* NULL: the default one */
 	uint64_t seed;
 	enum drill_risk allow;
+	bool kmsg;	   /* Xid lines go to the kernel's own log, too */
 	const char *out;   /* folder that gets runs; "runs" */
 	const char *state; /* journals; NULL: the default place */
 	const char *bin;   /* our programs */

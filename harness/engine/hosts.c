@@ -355,13 +355,15 @@ int drill_hosts_plan(struct drill *d, struct drill_trial *t,
 		rc = make_dir(dir, err);
 		if (rc < 0)
 			return rc;
-		msg = json_pack("{s:s s:i s:s s:s s:i s:i s:o}", "kind", "plan",
+		msg = json_pack("{s:s s:i s:s s:s s:i s:i s:b s:o}", "kind",
+				"plan",
 				"trial", t->index, "role",
 				drill_role_name(t->role), "dir", dir, "ranks",
 				drill_workload_ranks(d->spec->workload),
 				"devices",
 				d->lab.spec.driver ? 0 :
 				drill_plan_devices(d->spec, &d->lab.spec),
+				"kmsg", d->o->kmsg,
 				"faults", faults_of(d, t->role));
 		d->hosts[i].planned = d->hosts[i].ended = false;
 		send_one(d, i, msg);

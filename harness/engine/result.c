@@ -189,6 +189,8 @@ static void put_words(struct drill *d, json_t *run)
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if ((v = json_object_get(d->spec->json, words[i])))
 			json_object_set(run, words[i], v);
+	if (d->o->kmsg)
+		json_object_set_new(run, "kmsg", json_true());
 	put_text(run, "repeat", d->o->repeat);
 	put_text(run, "operator", d->o->operator_);
 	put_text(run, "operator_reason", d->o->reason);

@@ -42,10 +42,12 @@ void drill_xid_log_close(struct drill_xid_log *l);
 
 #define DRILL_KMSG "/dev/kmsg"
 
-/* Says @line ("NVRM: Xid ...") in the kernel's own log, which the whole machine
- * reads and which forgets nothing: -EPERM unless @disruptive was allowed and
- * the lab is not of namespaces on this machine. @device: DRILL_KMSG. */
-int drill_xid_kmsg(const char *device, const char *line, bool disruptive,
-		   bool lab_is_netns, struct drill_err *err);
+/* The kernel's own log, which the whole machine reads and which forgets nothing:
+ * -EPERM unless @disruptive was allowed and the lab is not of namespaces on this
+ * machine. */
+int drill_xid_kmsg_may(bool disruptive, bool lab_is_netns,
+		       struct drill_err *err);
+/* Says @line ("NVRM: Xid ...") there. @device: DRILL_KMSG. */
+int drill_xid_kmsg(const char *device, const char *line, struct drill_err *err);
 
 #endif
