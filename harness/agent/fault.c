@@ -217,13 +217,15 @@ static void in_force(struct agent *a, struct instance *i, int64_t t_ns,
 	wait_for_end(a, i);
 }
 
-/* What fires by itself in a process says so in its page. */
+/* What fires by itself in a process says so in its page, and what is there for
+ * whoever asks, that nobody has. */
 static bool is_armed(const struct instance *i)
 {
 	const char *state = json_string_value(json_object_get(
 		json_object_get(i->evidence, "read_back"), "state"));
 
-	return state && !strcmp(state, "armed");
+	return (state && !strcmp(state, "armed")) ||
+	       json_is_false(json_object_get(i->evidence, "met"));
 }
 
 /* A reading. The effect lies in the bracket of the act if the first reading

@@ -56,9 +56,12 @@ static int fill(const struct drill_act *act, struct drill_device_aim *aim,
 	return r ? r : drill_xid_steps(&s, f, err);
 }
 
+/* A refusal is there when somebody has asked; what is told is there at once. */
 static int apply(struct drill_act *act, struct drill_err *err)
 {
-	return drill_device_order(act, true, fill, err);
+	const struct peer_args *a = act->args;
+
+	return drill_device_order(act, a->form != DRILL_FORM_EFFECT, fill, err);
 }
 
 static int verify(struct drill_act *act, struct drill_err *err)
@@ -67,8 +70,9 @@ static int verify(struct drill_act *act, struct drill_err *err)
 	int r = drill_device_find(act, &d, err);
 
 	if (r > 0) {
+		r = drill_device_felt(act, &d);
 		d.told = true; /* NVML answers for the device as before */
-		r = drill_device_told(act, &d) && drill_device_felt(act, &d);
+		r = r && drill_device_told(act, &d);
 	}
 	drill_devices_close(&d.devices);
 	return r;

@@ -114,6 +114,17 @@ static bool outrun(struct drill_act *act, const struct drill_device_found *d)
 	return true;
 }
 
+/* What a start alone meets cannot have been felt yet; NVML knows it. Of peers
+ * nobody knows but who asks, if neither log nor NVML tell. */
+static bool unfelt(struct drill_act *act, const struct drill_device_found *d)
+{
+	if (d->f.action != DRILL_DEVICE_NO_PEER)
+		return d->f.action == DRILL_DEVICE_ABSENT || outrun(act, d);
+	if (!d->told)
+		json_object_set_new(act->evidence, "met", json_false());
+	return d->told;
+}
+
 bool drill_device_felt(struct drill_act *act,
 		       const struct drill_device_found *d)
 {
@@ -121,10 +132,9 @@ bool drill_device_felt(struct drill_act *act,
 
 	if (!d->felt)
 		return true;
-	/* What is met at the next start only cannot have been felt yet. */
+	json_object_del(act->evidence, "met");
 	if (!f->surfaced_ns)
-		return f->action == DRILL_DEVICE_ABSENT ||
-		       f->action == DRILL_DEVICE_NO_PEER || outrun(act, d);
+		return unfelt(act, d);
 	json_object_set_new(act->evidence, "process",
 		json_pack("{s:i s:s s:I s:I s:f}", "pid", f->by_pid, "call",
 			  drill_cuda_call_name(f->surfaced_call - 1),

@@ -113,7 +113,7 @@ an alarm at a launch|device.alarm { code = 48, at = at.launch("count", 3) }|$P/c
 a signal at a launch|device.xid { code = 79, form = "signal", at = at.launch("count", 3) }|$P/cuda_linked|0|end after 5 steps
 a clock at a launch|device.slow { factor = 2, form = "signal", at = at.launch("count", 3) }|$P/cuda_linked|0|end after 5 steps
 absent from a launch on|device.absent { at = at.launch("count", 2) }|$P/cuda_linked|0|end after 5 steps
-no peers from a call on|device.peer { at = at.call("cuCtxSynchronize", 1) }|$P/cuda_linked|0|end after 5 steps
+no peers from a call on|device.peer { at = at.call("cuDeviceGetCount", 1) }|$P/cuda_peer|1|peer cuDeviceCanAccessPeer 0 can 0
 a call in its older version|device.call { call = "cuCtxSynchronize", error = 1 }|$P/cuda_linked|1|open cuCtxSynchronize 1 
 a call with streams of each thread|device.call { call = "cuMemcpyDtoH", error = 1, nth = 2 }|$P/cuda_per_thread|1|step 2 cuMemcpyDtoH_v2 1 
 a call of its own after another|device.call { call = "cuMemcpyDtoH", error = 1, at = at.launch("count", 3) }|$P/cuda_linked --nap 20|1|step 3 cuMemcpyDtoH_v2 1 
@@ -134,6 +134,8 @@ for contained in true false; do
 done
 ex --format json --fault 'device.hang { at = at.launch("count", 3), duration = "500ms" }' -- $P/cuda_linked
 said "a hang: the kernel, too, sees the thread that waits" '"thread_waits": true'
+ex --devices 2 --fault 'device.peer { }' -- $P/cuda_linked
+is "no peer access that nobody asks for: inconclusive" "$rc $(tail -1 "$WORK/text")" "6 end after 5 steps"
 ex --devices 2 --fault 'device.peer { }' -- $P/cuda_peer
 is "no peer access: status" "$rc" 1
 said "no peer access: what the program saw" 'peer cuDeviceCanAccessPeer 0 can 0'

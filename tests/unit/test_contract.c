@@ -209,6 +209,7 @@ static void say_required(void)
 		{ "device.alarm", "{\"code\": 48}" },
 		{ "device.call", "{\"call\": \"cuStreamSynchronize\", "
 				 "\"error\": 700}" },
+		{ "device.peer", "{\"form\": \"both\"}" }, /* nobody asks */
 		{ "device.slow", "{\"factor\": 3}" },
 		{ "device.xid", "{\"code\": 79}" },
 	};
