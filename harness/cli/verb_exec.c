@@ -110,11 +110,12 @@ static json_t *scenario(struct drill_cli *cli, json_t *fault)
 				    json_pack("{s:s s:i}", "on", "time", "ns",
 					      0));
 	json_object_del(fault, "id");
-	return json_pack("{s:s s:s s:{s:{s:s s:i s:o}} s:{s:o} "
+	/* The command may use every device, as ranks would, one each. */
+	return json_pack("{s:s s:s s:{s:{s:s s:i s:i s:o}} s:{s:o} "
 			 "s:{s:i s:i s:i} s:s}", "name", "exec", "file",
 			 "--fault", "workloads", "command", "kind", "command",
-			 "ranks", 1, "command", command, "faults", "fault",
-			 fault, "trials", "baseline", 0, "null", 0, "fault", 1,
+			 "ranks", 1, "ppn", DRILL_DEVICES, "command", command,
+			 "faults", "fault", fault, "trials", "baseline", 0, "null", 0, "fault", 1,
 			 "deadline", drill_opt(cli, "deadline") ?: "365d");
 }
 

@@ -44,6 +44,15 @@ int drill_plan_devices(const struct drill_spec *spec,
 	return lab->devices ? lab->devices : ppn > 0 ? (int)ppn : 1;
 }
 
+int drill_plan_used_devices(const struct drill_spec *spec,
+			    const struct drill_lab_spec *lab)
+{
+	int devices = drill_plan_devices(spec, lab);
+	json_int_t ppn = ranks_per_host(spec, lab->hosts);
+
+	return ppn > 0 && ppn < devices ? (int)ppn : devices;
+}
+
 static void place_ranks(struct drill_plan_made *p,
 			const struct drill_lab_host *hosts, int n_hosts)
 {

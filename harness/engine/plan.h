@@ -44,6 +44,9 @@ struct drill_plan_made {
 /* Devices of each host. A lab that says 0 has as many as ranks. */
 int drill_plan_devices(const struct drill_spec *spec,
 		       const struct drill_lab_spec *lab);
+/* Those of them that ranks are placed on, from 0. */
+int drill_plan_used_devices(const struct drill_spec *spec,
+			    const struct drill_lab_spec *lab);
 
 /* Where hosts are not up yet: h0, h1, ... as every lab names them. Yours:
  * free(). */

@@ -383,21 +383,22 @@ static int check_peer(const struct resolver *r)
 		       r->devices - 1);
 }
 
-/* A fault of devices that is aimed at hosts is aimed at all devices of them. */
+/* A fault of devices that is aimed at hosts is aimed at all devices of them that
+ * ranks are placed on: nobody feels it on the others. */
 static int take_devices(struct resolver *r, json_t *out)
 {
+	int k, n = drill_plan_used_devices(r->plan->spec, r->lab);
 	json_t *hosts = json_copy(out), *v;
 	size_t i;
-	int k;
 
 	r->kind = "device";
 	json_array_clear(out);
 	json_array_foreach(hosts, i, v)
-		for (k = 0; k < r->devices; k++)
+		for (k = 0; k < n; k++)
 			json_array_append_new(out, json_sprintf(
 				"%s/gpu%d", json_string_value(v), k));
 	json_decref(hosts);
-	return r->devices ? 0 : no_such(r, "the lab's hosts have no devices");
+	return n ? 0 : no_such(r, "the lab's hosts have no devices");
 }
 
 int drill_target_resolve(struct drill_plan_made *plan, int i,

@@ -76,6 +76,12 @@ scenario two-apart 'device.slow { rank = 1, factor = 2 }, g = device.slow { rank
 	    h = device.hang { rank = 1, at = at.step(20) }'
 accepted two-apart
 
+scenario of-a-host 'device.hang { host = "h1" }'
+sed -i 's/devices = 1/devices = 2/' "$WORK/of-a-host.lua"
+"$FD" plan --format json "$WORK/of-a-host.lua" >"$WORK/plan.json"
+is "a host is the devices of it that ranks use" \
+	"$(grep -o '"h1/gpu[0-9]"' "$WORK/plan.json" | sort -u | tr '\n' ' ')" '"h1/gpu0" '
+
 # ---- c19 ----
 for where in before inside after; do
 	drill c19-$where "device.xid { code = 48, rank = 1, at = at.step(15):$where \"allreduce\" }" \
