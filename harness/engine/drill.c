@@ -10,6 +10,7 @@
 #include "injectors/hooks/xid_log.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -332,6 +333,29 @@ static void prove(struct drill *d)
 	json_decref(records);
 }
 
+/* With the lab its loop goes, and with that who heard signals: one that came then
+ * would end us in the middle of the report. */
+static void hold_signals(struct drill *d)
+{
+	sigemptyset(&d->held);
+	sigaddset(&d->held, SIGINT);
+	sigaddset(&d->held, SIGTERM);
+	sigaddset(&d->held, SIGHUP);
+	sigprocmask(SIG_BLOCK, &d->held, &d->mask);
+	d->deaf = true;
+}
+
+/* What came meanwhile is the caller's to know. */
+static void let_signals(struct drill *d)
+{
+	struct timespec now = { 0 };
+	int signum;
+
+	while ((signum = sigtimedwait(&d->held, NULL, &now)) > 0)
+		d->ret->signum = signum;
+	sigprocmask(SIG_SETMASK, &d->mask, NULL);
+}
+
 static void take_down(struct drill *d)
 {
 	struct drill_err err = { 0 };
@@ -341,6 +365,7 @@ static void take_down(struct drill *d)
 	drill_say(d, "lab", "taking the lab down");
 	d->lab_up = false;
 	drill_hosts_down(d);
+	hold_signals(d);
 	if (d->lab.ops->down(&d->lab, &err) < 0)
 		json_array_append_new(d->dirty,
 				      json_pack("{s:s s:s}", "what", err.msg,
@@ -508,6 +533,8 @@ int drill_run(const struct drill_spec *spec, const struct drill_options *o,
 		rc = written(&d, rc, err);
 	else if (rc < 0)
 		refuse(&d, rc, err);
+	if (d.deaf)
+		let_signals(&d);
 	drill_done(&d);
 	return rc == -EINTR ? 0 : rc;
 }
