@@ -26,7 +26,51 @@ enum drill_kind {
 	DRILL_KIND_FREE,
 };
 
-/* By entry: its enum drill_kind, by the first that the symbol begins with. */
+/* An entry is what the first of these says that its symbol begins with. */
+#define DRILL_CUDA_KINDS(ROW)						\
+	ROW(cuInit, APART)						\
+	ROW(cuDriverGet, APART)						\
+	ROW(cuGet, APART)						\
+	ROW(cuDeviceGetGraphMem, OTHER)					\
+	ROW(cuDevice, APART)						\
+	ROW(cuCtxCreate, APART)						\
+	ROW(cuCtxDestroy, APART)					\
+	ROW(cuCtxPush, APART)						\
+	ROW(cuCtxPop, APART)						\
+	ROW(cuCtxSetCurrent, APART)					\
+	ROW(cuCtxGetCurrent, APART)					\
+	ROW(cuCtxFromGreenCtx, APART)					\
+	ROW(cuGreenCtxCreate, APART)					\
+	ROW(cuThreadExchange, APART)					\
+	ROW(cuProfiler, APART)						\
+	ROW(cuLogs, APART)						\
+	ROW(cuCheckpoint, APART)					\
+	ROW(cuCoredump, APART)						\
+	ROW(cuTensorMap, APART)						\
+	ROW(cuLaunchHostFunc, COPY)					\
+	ROW(cuLaunch, LAUNCH)						\
+	ROW(cuGraphLaunch, LAUNCH)					\
+	ROW(cuMemcpy, COPY)						\
+	ROW(cuMemset, COPY)						\
+	ROW(cuMemPrefetch, COPY)					\
+	ROW(cuEventRecord, COPY)					\
+	ROW(cuStreamWait, COPY)						\
+	ROW(cuCtxSynchronize, SYNC)					\
+	ROW(cuStreamSynchronize, SYNC)					\
+	ROW(cuEventSynchronize, SYNC)					\
+	ROW(cuEventElapsedTime, QUERY)					\
+	ROW(cuStreamQuery, QUERY)					\
+	ROW(cuEventQuery, QUERY)					\
+	ROW(cuMemAllocHost, OTHER)					\
+	ROW(cuMemAlloc, ALLOC)						\
+	ROW(cuMemCreate, ALLOC)						\
+	ROW(cuArrayCreate, ALLOC)					\
+	ROW(cuArray3DCreate, ALLOC)					\
+	ROW(cuMipmappedArrayCreate, ALLOC)				\
+	ROW(cuMemFree, FREE)						\
+	ROW(cuModuleUnload, FREE)
+
+/* By entry: its enum drill_kind. */
 static inline void drill_cuda_kinds(uint8_t ret[DRILL_CUDA_CALLS])
 {
 	static const char *const symbols[DRILL_CUDA_CALLS] = {
@@ -38,47 +82,9 @@ static inline void drill_cuda_kinds(uint8_t ret[DRILL_CUDA_CALLS])
 		const char *begin;
 		enum drill_kind kind;
 	} kinds[] = {
-		{ "cuInit", DRILL_KIND_APART },
-		{ "cuDriverGet", DRILL_KIND_APART },
-		{ "cuGet", DRILL_KIND_APART },
-		{ "cuDeviceGetGraphMem", DRILL_KIND_OTHER },
-		{ "cuDevice", DRILL_KIND_APART },
-		{ "cuCtxCreate", DRILL_KIND_APART },
-		{ "cuCtxDestroy", DRILL_KIND_APART },
-		{ "cuCtxPush", DRILL_KIND_APART },
-		{ "cuCtxPop", DRILL_KIND_APART },
-		{ "cuCtxSetCurrent", DRILL_KIND_APART },
-		{ "cuCtxGetCurrent", DRILL_KIND_APART },
-		{ "cuCtxFromGreenCtx", DRILL_KIND_APART },
-		{ "cuGreenCtxCreate", DRILL_KIND_APART },
-		{ "cuThreadExchange", DRILL_KIND_APART },
-		{ "cuProfiler", DRILL_KIND_APART },
-		{ "cuLogs", DRILL_KIND_APART },
-		{ "cuCheckpoint", DRILL_KIND_APART },
-		{ "cuCoredump", DRILL_KIND_APART },
-		{ "cuTensorMap", DRILL_KIND_APART },
-		{ "cuLaunchHostFunc", DRILL_KIND_COPY },
-		{ "cuLaunch", DRILL_KIND_LAUNCH },
-		{ "cuGraphLaunch", DRILL_KIND_LAUNCH },
-		{ "cuMemcpy", DRILL_KIND_COPY },
-		{ "cuMemset", DRILL_KIND_COPY },
-		{ "cuMemPrefetch", DRILL_KIND_COPY },
-		{ "cuEventRecord", DRILL_KIND_COPY },
-		{ "cuStreamWait", DRILL_KIND_COPY },
-		{ "cuCtxSynchronize", DRILL_KIND_SYNC },
-		{ "cuStreamSynchronize", DRILL_KIND_SYNC },
-		{ "cuEventSynchronize", DRILL_KIND_SYNC },
-		{ "cuEventElapsedTime", DRILL_KIND_QUERY },
-		{ "cuStreamQuery", DRILL_KIND_QUERY },
-		{ "cuEventQuery", DRILL_KIND_QUERY },
-		{ "cuMemAllocHost", DRILL_KIND_OTHER },
-		{ "cuMemAlloc", DRILL_KIND_ALLOC },
-		{ "cuMemCreate", DRILL_KIND_ALLOC },
-		{ "cuArrayCreate", DRILL_KIND_ALLOC },
-		{ "cuArray3DCreate", DRILL_KIND_ALLOC },
-		{ "cuMipmappedArrayCreate", DRILL_KIND_ALLOC },
-		{ "cuMemFree", DRILL_KIND_FREE },
-		{ "cuModuleUnload", DRILL_KIND_FREE },
+#define DRILL_CUDA_BEGIN(begin, kind) { #begin, DRILL_KIND_##kind },
+		DRILL_CUDA_KINDS(DRILL_CUDA_BEGIN)
+#undef DRILL_CUDA_BEGIN
 	};
 	size_t k, n = sizeof(kinds) / sizeof(kinds[0]);
 
