@@ -182,7 +182,6 @@ static void run_it(struct drill_cli *cli, struct drill_loaded *l,
 	if (drill_run(&l->spec, &o, r, &err) < 0 && !r->run)
 		drill_cli_fail(&err);
 	drill_live_end(&runs->live);
-	runs->interrupted |= r->signum != 0;
 }
 
 /* Why this scenario does not run at all; NULL: it does. */
@@ -220,6 +219,8 @@ static enum drill_outcome run_one(struct drill_cli *cli,
 	run_it(cli, l, runs, r, line);
 	free(line);
 	print_result(cli, runs, r, l, write_reports(r));
+	drill_result_hear(r);
+	runs->interrupted |= r->signum != 0;
 	return r->outcome;
 }
 

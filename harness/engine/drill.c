@@ -333,27 +333,39 @@ static void prove(struct drill *d)
 	json_decref(records);
 }
 
-/* With the lab its loop goes, and with that who heard signals: one that came then
- * would end us in the middle of the report. */
-static void hold_signals(struct drill *d)
+static sigset_t heard(void)
 {
-	sigemptyset(&d->held);
-	sigaddset(&d->held, SIGINT);
-	sigaddset(&d->held, SIGTERM);
-	sigaddset(&d->held, SIGHUP);
-	sigprocmask(SIG_BLOCK, &d->held, &d->mask);
-	d->deaf = true;
+	sigset_t ret;
+
+	sigemptyset(&ret);
+	sigaddset(&ret, SIGINT);
+	sigaddset(&ret, SIGTERM);
+	sigaddset(&ret, SIGHUP);
+	return ret;
 }
 
-/* What came meanwhile is the caller's to know. */
-static void let_signals(struct drill *d)
+/* With the lab its loop goes, and with that who heard signals: one that came then
+ * would end us in the middle of a report. */
+static void hold_signals(struct drill_result *r)
+{
+	sigset_t all = heard();
+
+	sigprocmask(SIG_BLOCK, &all, &r->mask);
+	r->deaf = true;
+}
+
+void drill_result_hear(struct drill_result *r)
 {
 	struct timespec now = { 0 };
+	sigset_t all = heard();
 	int signum;
 
-	while ((signum = sigtimedwait(&d->held, NULL, &now)) > 0)
-		d->ret->signum = signum;
-	sigprocmask(SIG_SETMASK, &d->mask, NULL);
+	if (!r->deaf)
+		return;
+	while ((signum = sigtimedwait(&all, NULL, &now)) > 0)
+		r->signum = signum;
+	sigprocmask(SIG_SETMASK, &r->mask, NULL);
+	r->deaf = false;
 }
 
 static void take_down(struct drill *d)
@@ -365,7 +377,7 @@ static void take_down(struct drill *d)
 	drill_say(d, "lab", "taking the lab down");
 	d->lab_up = false;
 	drill_hosts_down(d);
-	hold_signals(d);
+	hold_signals(d->ret);
 	if (d->lab.ops->down(&d->lab, &err) < 0)
 		json_array_append_new(d->dirty,
 				      json_pack("{s:s s:s}", "what", err.msg,
@@ -533,14 +545,13 @@ int drill_run(const struct drill_spec *spec, const struct drill_options *o,
 		rc = written(&d, rc, err);
 	else if (rc < 0)
 		refuse(&d, rc, err);
-	if (d.deaf)
-		let_signals(&d);
 	drill_done(&d);
 	return rc == -EINTR ? 0 : rc;
 }
 
 void drill_result_done(struct drill_result *r)
 {
+	drill_result_hear(r);
 	json_decref(r->run);
 	json_decref(r->events);
 	memset(r, 0, sizeof(*r));

@@ -7,6 +7,8 @@
 #include "plan.h"
 #include "story.h"
 
+#include <signal.h>
+
 /* Where the drill is, for whoever shows it. Borrowed for the call. */
 struct drill_progress {
 	const char *phase; /* "lab", "probe"; of a trial "start", "connect",
@@ -49,11 +51,17 @@ struct drill_result {
 	json_t *run;	/* run.json; ours: drill_result_done */
 	json_t *events; /* array */
 	char dir[512];	/* the run's folder; "": none */
+	bool deaf;	/* signals are held back: drill_result_hear */
+	sigset_t mask;	/* what it was before */
 };
 
 /* Always fills @ret. A negative return is an error of ours, also told in it. */
 int drill_run(const struct drill_spec *spec, const struct drill_options *o,
 	      struct drill_result *ret, struct drill_err *err);
+/* From the lab's end on SIGINT, SIGTERM and SIGHUP are held back, for the caller
+ * has reports to write. This lets them through again; one that came meanwhile is
+ * in signum. drill_result_done does it at the latest. */
+void drill_result_hear(struct drill_result *r);
 void drill_result_done(struct drill_result *r);
 
 /* A drill that runs holds the lock of this name and its pid; in it stands

@@ -21,8 +21,6 @@
 
 #include "harness/core/event.h"
 
-#include <signal.h>
-
 #define DRILL_MS INT64_C(1000000)
 #define DRILL_S INT64_C(1000000000)
 #define DRILL_ANSWER_NS (30 * DRILL_S) /* an agent answers by then */
@@ -127,8 +125,6 @@ struct drill {
 	struct drill_result *ret;
 	struct drill_event_log log;
 	bool log_open, lab_up, trial_on;
-	bool deaf; /* signals are held back until the report is written */
-	sigset_t held, mask;
 	char id[64];
 	int64_t start_ns; /* t_s = 0, on the lab's clock */
 	struct drill_host_state *hosts;
