@@ -332,7 +332,7 @@ static inline bool only_waits(unsigned int call)
 	struct drill_device_fault *f, *about = NULL;
 	unsigned int i, which = 0;
 
-	if (load(&p->hot[call]) != 1)
+	if (load(&p->hot[call]) != DRILL_HOT_NAMED)
 		return false;
 	for (uint32_t armed = load(&p->armed); armed; armed &= armed - 1) {
 		i = (unsigned int)__builtin_ctz(armed);
@@ -340,7 +340,7 @@ static inline bool only_waits(unsigned int call)
 			return false;
 		f = &p->fault[i];
 		if (!f->call)
-			continue; /* it would have set bit 2 */
+			continue; /* then the entry is not of its kind */
 		if (load(&f->state) != DRILL_DEVICE_ARMED)
 			return false;
 		if (!drill_is_named(f, call))

@@ -207,7 +207,7 @@ bool drill_context_fails(struct drill_call *c)
 	int error;
 
 	if (k == DRILL_KIND_APART ||
-	    (!(drill_cuda.page->hot[c->number] & 2) &&
+	    (!(drill_cuda.page->hot[c->number] & DRILL_HOT_SICK) &&
 	     !atomic_load_explicit(&any_sick, memory_order_relaxed)))
 		return false;
 	e = of_call(c);

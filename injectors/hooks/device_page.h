@@ -252,6 +252,14 @@ struct drill_device_client {
 	struct faultdrill_device_use use[DRILL_DEVICE_USES];
 };
 
+/* Why an entry point takes the slow way. */
+enum drill_device_hot {
+	DRILL_HOT_NAMED = 1, /* a fault names it (agent) */
+	DRILL_HOT_SICK = 2,  /* some context or device is sick: by a firing,
+				never taken back in this trial */
+	DRILL_HOT_KIND = 4,  /* a fault is about its kind (agent) */
+};
+
 struct drill_device_page {
 	_Atomic uint64_t magic; /* published last */
 	uint32_t version, size;
@@ -269,10 +277,8 @@ struct drill_device_page {
 		_Atomic uint64_t lines, bytes; /* of the file, until then */
 		_Atomic uint64_t said;	       /* devices introduced */
 	} logged[2];
-	/* By entry point: not 0 sends a call through the slow way. Bit 0: a
-	 * fault names it (agent). Bit 1: some context or device is sick: set by
-	 * a firing, never taken back in this trial. Bit 2: a fault is about its
-	 * kind (agent). */
+	/* By entry point, bits of drill_device_hot: not 0 sends a call through
+	 * the slow way. */
 	_Alignas(64) _Atomic uint8_t hot[DRILL_DEVICE_CALLS];
 	_Alignas(4096) struct drill_device device[DRILL_DEVICES];
 	_Alignas(4096) struct drill_device_fault fault[DRILL_DEVICE_FAULTS];

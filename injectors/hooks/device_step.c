@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HOT_SICK 2
 
 _Static_assert(sizeof(struct drill_device) % 8 == 0, "copied by words");
 
@@ -150,7 +149,7 @@ static void look_over(struct drill_device_page *p)
 
 void drill_device_sicken(struct drill_device_page *p)
 {
-	word *hot = (word *)p->hot, sick = ~UINT64_C(0) / 255 * HOT_SICK;
+	word *hot = (word *)p->hot, sick = ~UINT64_C(0) / 255 * DRILL_HOT_SICK;
 
 	for (size_t i = 0; i < sizeof(p->hot) / 8; i++)
 		if ((__atomic_load_n(hot + i, __ATOMIC_RELAXED) & sick) != sick)

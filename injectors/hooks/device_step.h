@@ -38,7 +38,7 @@ void drill_device_say(struct drill_device_page *p, unsigned int device,
 		      uint32_t xid, uint32_t events, int pid,
 		      const char *text);
 
-/* Sends every entry point through the slow way from now on (bit 1 of hot): a
+/* Sends every entry point through the slow way from now on (DRILL_HOT_SICK): a
  * context or device is sick. Firings and steps that make one sick do so. */
 void drill_device_sicken(struct drill_device_page *p);
 

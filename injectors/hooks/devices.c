@@ -28,8 +28,6 @@
 
 #define WHO "devices"
 #define PAGE_BYTES sizeof(struct drill_device_page)
-#define HOT_NAMED 1
-#define HOT_KIND 4
 #define DRIVER "/proc/driver/nvidia/gpus"
 
 /* What NVML says of a device that does nothing wrong. */
@@ -378,11 +376,11 @@ static void heat_call(const struct drill_device_fault *f,
 
 	if (call >= DRILL_CUDA_CALLS)
 		return;
-	hot[call] |= HOT_NAMED;
+	hot[call] |= DRILL_HOT_NAMED;
 	drill_cuda_families(family);
 	for (int i = 0; f->family && i < DRILL_CUDA_CALLS; i++)
 		if (family[i] == family[call])
-			hot[i] |= HOT_NAMED;
+			hot[i] |= DRILL_HOT_NAMED;
 }
 
 /* Once fired it may concern any call. */
@@ -395,12 +393,13 @@ static void heat_kinds(const struct drill_device_fault *f,
 	drill_cuda_kinds(kind);
 	for (int i = 0; i < DRILL_CUDA_CALLS; i++)
 		if (fired || drill_kind_asks(f, kind[i]))
-			hot[i] |= HOT_KIND;
+			hot[i] |= DRILL_HOT_KIND;
 }
 
-/* Which entry points are to look at the page. Bit 1 is the firings'. */
+/* Which entry points are to look at the page. DRILL_HOT_SICK is the firings'. */
 static void publish_armed(struct drill_device_page *p)
 {
+	const uint8_t ours = DRILL_HOT_NAMED | DRILL_HOT_KIND;
 	uint8_t hot[DRILL_DEVICE_CALLS] = { 0 };
 	uint32_t armed = 0;
 
@@ -417,7 +416,7 @@ static void publish_armed(struct drill_device_page *p)
 	for (int i = 0; i < DRILL_DEVICE_CALLS; i++) {
 		atomic_fetch_or(&p->hot[i], hot[i]);
 		atomic_fetch_and(&p->hot[i],
-				 (uint8_t)~((HOT_NAMED | HOT_KIND) & ~hot[i]));
+				 (uint8_t)~(ours & ~hot[i]));
 	}
 }
 

@@ -77,15 +77,20 @@ ends interrupted "6" -INT
 scenario terminated 't:wait "50s"'
 ends terminated "6" -TERM
 
+# A drill that waits with its fault in force; sets pid and before.
+waits() { # NAME
+	scenario "$1" 't:wait "50s"'
+	before=$(snapshot)
+	"$FD" run --out "$WORK/$1" --state "$WORK/state" "$WORK/$1.lua" \
+		>"$WORK/$1.text" 2>&1 </dev/null &
+	pid=$!
+	bites "$1"
+}
+
 # Twice: the second one does not wait for anybody, and leaves no mess either.
 for when in "stopping:" "taking the lab down"; do
 	name=twice_${when%%[: ]*}
-	scenario $name 't:wait "50s"'
-	before=$(snapshot)
-	"$FD" run --out "$WORK/$name" --state "$WORK/state" "$WORK/$name.lua" \
-		>"$WORK/$name.text" 2>&1 </dev/null &
-	pid=$!
-	bites $name
+	waits $name
 	kill -INT $pid
 	wait_for 20 grep -q "$when" "$WORK/$name.text" || fail "$name: $when" "not said"
 	kill -INT $pid
@@ -98,12 +103,7 @@ for when in "stopping:" "taking the lab down"; do
 done
 
 # kill -9 of an agent: its keeper reverts, and the drill knows that it did.
-scenario orphaned 't:wait "50s"'
-before=$(snapshot)
-"$FD" run --out "$WORK/orphaned" --state "$WORK/state" "$WORK/orphaned.lua" \
-	>"$WORK/orphaned.text" 2>&1 </dev/null &
-pid=$!
-bites orphaned
+waits orphaned
 since=$(date +%s)
 kill -9 $(pgrep -P $pid -x faultdrill-agen | tail -1)
 wait $pid
@@ -117,12 +117,7 @@ is "orphaned: heal finds all clean" "$("$FD" heal --list --state "$WORK/state" 2
 is "orphaned: the machine is as it was" "$(snapshot)" "$before"
 
 # kill -9 of the controller: lease and keepers do it alone.
-scenario killed 't:wait "50s"'
-before=$(snapshot)
-"$FD" run --out "$WORK/killed" --state "$WORK/state" "$WORK/killed.lua" \
-	>"$WORK/killed.text" 2>&1 </dev/null &
-pid=$!
-bites killed
+waits killed
 kill -9 $pid
 wait $pid 2>/dev/null
 "$FD" heal --state "$WORK/state" >"$WORK/heal" 2>&1

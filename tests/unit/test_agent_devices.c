@@ -160,15 +160,20 @@ START_TEST(a_reset_ends_what_was_wrong_and_a_replacement_what_follows_it)
 }
 END_TEST
 
+static void alarm_in_force(void)
+{
+	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
+			NOW "\"args\":{\"code\":63}}")));
+	job = rig_job(&g, 0, 1, 400, 20000);
+	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+}
+
 /* The job's health check does it on the page, not through us. */
 START_TEST(a_reset_by_the_job_ends_the_fault)
 {
 	struct drill_devices d;
 
-	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
-			NOW "\"args\":{\"code\":63}}")));
-	job = rig_job(&g, 0, 1, 400, 20000);
-	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+	alarm_in_force();
 	d = page();
 	drill_device_reset(d.page, 0);
 	ck_assert_ptr_nonnull(event("fault.reverted", "f", 5000));
@@ -291,10 +296,7 @@ START_TEST(a_controller_gone_mad_crashes_nobody)
 {
 	int code;
 
-	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
-			NOW "\"args\":{\"code\":63}}")));
-	job = rig_job(&g, 0, 1, 400, 20000);
-	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+	alarm_in_force();
 	rig_send(&g, mad_message(_i));
 	rig_pump(&g, 200);
 	rig_send(&g, json_pack("{s:s}", "kind", "bye"));
@@ -311,10 +313,7 @@ START_TEST(a_page_taken_away_from_who_uses_it_is_not_reverted)
 	char path[200];
 	json_t *said;
 
-	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
-			NOW "\"args\":{\"code\":63}}")));
-	job = rig_job(&g, 0, 1, 400, 20000);
-	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+	alarm_in_force();
 	d = page();
 	snprintf(path, sizeof(path), "%s/devices.page", g.trial);
 	ck_assert_int_eq(unlink(path), 0);
@@ -330,10 +329,7 @@ START_TEST(a_damaged_page_ends_with_the_trial)
 {
 	struct drill_devices d;
 
-	rig_up(&g, json_pack("[o]", on_device("f", "device.alarm",
-			NOW "\"args\":{\"code\":63}}")));
-	job = rig_job(&g, 0, 1, 400, 20000);
-	ck_assert_ptr_nonnull(event("fault.effective", "f", 10000));
+	alarm_in_force();
 	d = page();
 	memset(d.page->line, 0xff, sizeof(d.page->line));
 	memset((void *)d.page->logged, 0xff, sizeof(d.page->logged));
